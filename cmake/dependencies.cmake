@@ -1,0 +1,22 @@
+# What attune is built on. A missing part is named with the way to get it.
+function(attune_require found name package)
+  if(NOT ${found})
+    message(FATAL_ERROR "${name} was not found; install it with 'apt-get install ${package}' or run scripts/bootstrap.sh")
+  endif()
+endfunction()
+
+find_package(Threads REQUIRED)
+find_package(OpenMP QUIET)
+attune_require(OpenMP_CXX_FOUND "OpenMP" "g++")
+find_package(fmt QUIET)
+attune_require(fmt_FOUND "fmt" "libfmt-dev")
+find_package(nlohmann_json QUIET)
+attune_require(nlohmann_json_FOUND "nlohmann/json" "nlohmann-json3-dev")
+find_package(CLI11 QUIET)
+attune_require(CLI11_FOUND "CLI11" "libcli11-dev")
+find_package(ZLIB QUIET)
+attune_require(ZLIB_FOUND "zlib" "zlib1g-dev")
+find_package(Protobuf QUIET)
+attune_require(Protobuf_FOUND "Protocol Buffers" "protobuf-compiler libprotobuf-dev")
+
+include(onnx_proto)

@@ -1,0 +1,8 @@
+// Attention, RotaryEmbedding, LinearAttention, FlexAttention.
+#include "ops/families.h"
+
+namespace attune {
+
+std::span<const OpDef> attention_ops() { return {}; }
+
+}  // namespace attune

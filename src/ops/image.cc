@@ -1,0 +1,8 @@
+// ImageDecoder.
+#include "ops/families.h"
+
+namespace attune {
+
+std::span<const OpDef> image_ops() { return {}; }
+
+}  // namespace attune

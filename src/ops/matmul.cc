@@ -1,0 +1,8 @@
+// MatMul and Gemm.
+#include "ops/families.h"
+
+namespace attune {
+
+std::span<const OpDef> matmul_ops() { return {}; }
+
+}  // namespace attune
