@@ -68,15 +68,16 @@ make_environment() {
   python3 -m venv .venv
 }
 
+repair=()
 install_requirements() {
   local file packages
   for file in "$@"; do
     packages=$(sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$file" | tr '\n' ' ')
     echo "bootstrap: installing ${packages% } (pip)"
     if [[ $file == scripts/requirements.txt ]]; then
-      pip_install --requirement "$file" || return 1
+      pip_install "${repair[@]}" --requirement "$file" || return 1
     else
-      pip_install --no-deps --requirement "$file" || return 1
+      pip_install "${repair[@]}" --no-deps --requirement "$file" || return 1
     fi
   done
 }
@@ -90,10 +91,15 @@ python_tools() {
     # What the tests need includes what a build needs.
     if [[ $mode == build && -f .venv/attune-tests.stamp ]]; then return 0; fi
   fi
-  .venv/bin/python -m pip --version >/dev/null 2>&1 || make_environment
+  if ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
+    make_environment
+  elif ! compgen -G '.venv/attune-*.stamp' >/dev/null; then
+    repair=(--force-reinstall)  # an earlier run was interrupted: what lies there may be incomplete
+  fi
   if ! install_requirements "${files[@]}"; then
     echo "bootstrap: pip failed; trying once more in a new .venv" >&2
     make_environment
+    repair=()
     install_requirements "${files[@]}"
   fi
   echo "$wanted" >"$stamp"
