@@ -1,6 +1,7 @@
 #include "ops/infer_parts.h"
 
 #include "ops/content.h"
+#include "ops/convert.h"
 
 namespace attune {
 
@@ -110,33 +111,7 @@ void require_index_dtype(const InferContext& context, int i) {
 
 DType attr_dtype(const OpContext& context, std::string_view name, DType fallback) {
   if (!context.has_attr(name)) return fallback;
-  const int64_t number = context.attr_int(name);
-  switch (number) {  // TensorProto.DataType
-    case 1: return DType::f32;
-    case 2: return DType::u8;
-    case 3: return DType::i8;
-    case 4: return DType::u16;
-    case 5: return DType::i16;
-    case 6: return DType::i32;
-    case 7: return DType::i64;
-    case 9: return DType::boolean;
-    case 10: return DType::f16;
-    case 11: return DType::f64;
-    case 12: return DType::u32;
-    case 13: return DType::u64;
-    case 16: return DType::bf16;
-    case 17: return DType::f8e4m3fn;
-    case 18: return DType::f8e4m3fnuz;
-    case 19: return DType::f8e5m2;
-    case 20: return DType::f8e5m2fnuz;
-    case 21: return DType::u4;
-    case 22: return DType::i4;
-    case 23: return DType::f4e2m1;
-    case 24: return DType::f8e8m0;
-    case 25: return DType::u2;
-    case 26: return DType::i2;
-    default: context.unsupported("attribute '{}' names element type {}, which is not supported", name, number);
-  }
+  return dtype_from_onnx(context.attr_int(name), context);
 }
 
 Tensor index_tensor(const KernelContext& context, int i) {

@@ -3,14 +3,12 @@
 #pragma once
 
 #include "ops/context.h"
+#include "ops/packed.h"
 
 namespace attune {
 
-/// The tensor itself or, for a packed type, its elements one to a byte (u8).
-Tensor movable(const Tensor& tensor);
-/// Packs the bytes of `elements` (u8) into `packed`, which has as many elements of a packed type.
-void pack_elements(const Tensor& elements, Tensor& packed);
-
+/// The tensor itself or, for a packed type, its elements one to a byte.
+inline Tensor movable(const Tensor& tensor) { return unpack_bytes(tensor); }
 inline int element_bytes(const Tensor& tensor) { return bit_width(tensor.dtype()) / 8; }
 
 /// Calls move(dst) with output i or, for a packed type, with a stand-in of one byte for each element. An output without
@@ -22,9 +20,9 @@ template <class F> void move_into(KernelContext& context, int i, F&& move) {
     move(output);
     return;
   }
-  Tensor elements = Tensor::allocate(DType::u8, output.dims());
-  move(elements);
-  pack_elements(elements, output);
+  Tensor bytes = Tensor::allocate(DType::u8, output.dims());
+  move(bytes);
+  context.set_output(i, pack_bytes(bytes, output.dtype()));
 }
 
 }  // namespace attune

@@ -115,7 +115,8 @@ std::optional<size_t> bound_count(const InferContext& context) {
 
 void slice_content(InferContext& context, const Dim& size, const Bounds& bounds) {
   const auto content = context.content(0);
-  if (!content || !size.is_known() || !bounds.start.is_known() || !bounds.end.is_known() || !bounds.step.is_known())
+  if (!content || !(size == Dim(static_cast<int64_t>(content->size()))) || !bounds.start.is_known() ||
+      !bounds.end.is_known() || !bounds.step.is_known())
     return;
   const Range range =
       concrete_range(context, size.value(), bounds.start.value(), bounds.end.value(), bounds.step.value());
