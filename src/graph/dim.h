@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace attune {
@@ -17,6 +18,9 @@ class Dim {
   Dim(int64_t value) : value_(value), known_(true) {}  // NOLINT: a number is a dim
   static Dim symbol(const std::string& name);
   static Dim unknown() { return {}; }
+  /// What text() prints: "16", "N", "2*N+1", "floor((N+1)/2)", "?"; blanks are ignored. Nothing when it is not of that
+  /// form.
+  static std::optional<Dim> parse(std::string_view text);
 
   bool is_known() const { return known_; }  // a number
   bool is_unknown() const { return !known_ && !terms_; }
