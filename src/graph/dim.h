@@ -28,6 +28,9 @@ class Dim {
   int64_t value() const;     // throws InternalError unless known
   std::string text() const;  // "16", "N", "2*N+1", "?"
 
+  /// Provably at least 0, given that every symbol is a size and so is not negative. False when nothing is known.
+  bool never_negative() const;
+
   /// Provably equal. An unknown dim equals nothing, itself included.
   bool operator==(const Dim& other) const;
 
