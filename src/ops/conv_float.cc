@@ -120,13 +120,14 @@ template <class T> void convolve_columns(const Convolution<T>& conv) {
   const double work = static_cast<double>(g.out_channels) * static_cast<double>(depth) * static_cast<double>(columns);
   for_each_product(tasks * blocks, work, [&](int64_t begin, int64_t end) {
     const int64_t width = std::min(columns, conv.out_size);
-    const auto buffer = std::make_unique_for_overwrite<T[]>(static_cast<size_t>(depth * width));
+    Tensor buffer = Tensor::allocate(dtype_of<T>(), {depth, width});
+    T* block = buffer.mutable_data<T>();
     for (int64_t at = begin; at < end; ++at) {
       const int64_t task = at / blocks, first = at % blocks * columns;
       const int64_t count = std::min(columns, conv.out_size - first);
-      im2col<T>(g, conv.src_of(task), first, count, T{}, buffer.get(), count);
-      gemm(g.out_channels, count, depth, MatrixView<T>{conv.weights_of(task), depth, 1},
-           MatrixView<T>{buffer.get(), count, 1}, conv.dst_of(task) + first, conv.out_size);
+      im2col<T>(g, conv.src_of(task), first, count, T{}, block, count);
+      gemm(g.out_channels, count, depth, MatrixView<T>{conv.weights_of(task), depth, 1}, MatrixView<T>{block, count, 1},
+           conv.dst_of(task) + first, conv.out_size);
       add_bias(conv, task, first, count);
     }
   });
