@@ -2,7 +2,7 @@
 #include "ops/conv_float.h"
 #include "ops/dispatch.h"
 #include "ops/families.h"
-#include "ops/widen.h"
+#include "ops/wide_tensor.h"
 
 namespace attune {
 namespace {

@@ -3,7 +3,7 @@
 #include "ops/conv_special_deform.h"
 #include "ops/dispatch.h"
 #include "ops/families.h"
-#include "ops/widen.h"
+#include "ops/wide_tensor.h"
 
 #include <cmath>
 #include <cstring>

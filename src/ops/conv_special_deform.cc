@@ -4,7 +4,7 @@
 #include "ops/dispatch.h"
 #include "ops/matrix_product.h"
 #include "ops/strided_walk.h"
-#include "ops/widen.h"
+#include "ops/wide_tensor.h"
 
 #include <cmath>
 

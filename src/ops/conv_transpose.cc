@@ -6,7 +6,7 @@
 #include "ops/families.h"
 #include "ops/gemm.h"
 #include "ops/matrix_product.h"
-#include "ops/widen.h"
+#include "ops/wide_tensor.h"
 
 #include <memory>
 

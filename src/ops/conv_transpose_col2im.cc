@@ -3,7 +3,7 @@
 #include "base/parallel.h"
 #include "ops/col2im.h"
 #include "ops/dispatch.h"
-#include "ops/widen.h"
+#include "ops/wide_tensor.h"
 
 #include <memory>
 

@@ -1,15 +1,21 @@
-// Half-precision tensors as float ones, for kernels that compute in float or double only.
+// Narrow floats in and out of the type they are computed in: kernels that read an operand many times widen it once.
 #pragma once
 
 #include "graph/tensor.h"
+#include "ops/dispatch.h"
 
 namespace attune {
 
-/// f16 and bf16 converted to f32; every other tensor as it is, with shared storage.
-Tensor widened(const Tensor& tensor);
-/// The tensor to compute `output` in: of f32 for f16 and bf16, else `output` itself.
-Tensor wide_output(Tensor& output);
-/// Rounds what was computed in wide_output(output) into output.
-void narrow(const Tensor& wide, Tensor& output);
+/// `tensor` as f32 or f64 (C): shares the storage when it has that type already, else a converted copy. Only f32, f64,
+/// f16 and bf16 can be widened.
+template <class C> Tensor widened(const Tensor& tensor, const OpContext& context);
+
+/// Writes dst.count() values to a tensor of any of those types, rounded once.
+template <class C> void store_rounded(const C* values, Tensor& dst, const OpContext& context);
+
+/// Calls f<float>() or f<double>(): the type in which tensors of `dtype` are computed.
+template <class F> void dispatch_compute(DType dtype, const OpContext& context, F&& f) {
+  dispatch<FloatTypes>(dtype, context, [&]<class T>() { f.template operator()<compute_t<T>>(); });
+}
 
 }  // namespace attune
