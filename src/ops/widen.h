@@ -13,6 +13,25 @@ template <class C> Tensor widened(const Tensor& tensor, const OpContext& context
 /// Writes dst.count() values to a tensor of any of those types, rounded once.
 template <class C> void store_rounded(const C* values, Tensor& dst, const OpContext& context);
 
+/// A place to compute the values of `dst` in C: its own storage when it has that type, else a buffer that store()
+/// rounds into it.
+template <class C> class RoundedOutput {
+ public:
+  RoundedOutput(Tensor& dst, const OpContext& context)
+      : dst_(dst),
+        context_(context),
+        values_(dst.dtype() == dtype_of<C>() ? dst : Tensor::allocate(dtype_of<C>(), dst.dims())) {}
+  C* data() { return values_.template mutable_data<C>(); }
+  void store() {
+    if (dst_.dtype() != dtype_of<C>()) store_rounded(values_.template data<C>(), dst_, context_);
+  }
+
+ private:
+  Tensor& dst_;
+  const OpContext& context_;
+  Tensor values_;
+};
+
 /// Calls f<float>() or f<double>(): the type in which tensors of `dtype` are computed.
 template <class F> void dispatch_compute(DType dtype, const OpContext& context, F&& f) {
   dispatch<FloatTypes>(dtype, context, [&]<class T>() { f.template operator()<compute_t<T>>(); });
