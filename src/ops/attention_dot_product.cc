@@ -145,19 +145,12 @@ Tensor whole_cache(KernelContext& context, int current, int past, int present, i
 }
 
 /// The mask as numbers to add: a bool becomes 0 or -infinity.
-template <class C> Tensor additive_mask(const Tensor& mask, const OpContext& context) {
-  if (is_float(mask.dtype())) return widened<C>(mask, context);
+template <class C> Tensor additive_mask(const Tensor& mask) {
+  if (mask.dtype() != DType::boolean) return convert(mask, dtype_of<C>());
   Tensor result = Tensor::allocate(dtype_of<C>(), mask.dims());
   C* dst = result.mutable_data<C>();
-  if (mask.dtype() == DType::boolean) {
-    const bool* src = mask.data<bool>();
-    for (int64_t i = 0; i < mask.count(); ++i) dst[i] = src[i] ? C(0) : -std::numeric_limits<C>::infinity();
-    return result;
-  }
-  dispatch<IntTypes>(mask.dtype(), context, [&]<class T>() {
-    const T* src = mask.data<T>();
-    for (int64_t i = 0; i < mask.count(); ++i) dst[i] = static_cast<C>(src[i]);
-  });
+  const uint8_t* src = mask.data<uint8_t>();
+  for (int64_t i = 0; i < mask.count(); ++i) dst[i] = src[i] != 0 ? C(0) : -std::numeric_limits<C>::infinity();
   return result;
 }
 
@@ -226,16 +219,16 @@ template <class C> void run_typed(KernelContext& context) {
   problem.softcap = static_cast<double>(context.attr_float("softcap", 0));
   Tensor mask;
   if (context.has_input(kMask)) {
-    mask = additive_mask<C>(context.input(kMask), context);
+    mask = additive_mask<C>(context.input(kMask));
     problem.bias = bias_of<C>(mask);
   }
   problem.window = window_of(context, sizes);
-  RoundedOutput<C> y(context.output(kY), context);
+  RoundedOutput<C> y(context.output(kY));
   problem.y = packed ? rows_first(y.data(), sizes.q_heads, sizes.q_len, sizes.v_head_size)
                      : heads_first(y.data(), sizes.q_heads, sizes.q_len, sizes.v_head_size);
   problem.qk_mode = mode_of(context);
   std::optional<RoundedOutput<C>> qk;
-  if (problem.qk_mode != QkMode::none) problem.qk = qk.emplace(context.output(kQk), context).data();
+  if (problem.qk_mode != QkMode::none) problem.qk = qk.emplace(context.output(kQk)).data();
   attend(problem);
   y.store();
   if (qk) qk->store();

@@ -63,14 +63,6 @@ Tensor modified(KernelContext& context, std::string_view name, Tensor values) {
   return std::move(results[0]);
 }
 
-/// `values` in the type that the subgraphs take.
-template <class C> Tensor rounded(const Tensor& values, DType dtype, const OpContext& context) {
-  if (values.dtype() == dtype) return values;
-  Tensor result = Tensor::allocate(dtype, values.dims());
-  store_rounded(values.data<C>(), result, context);
-  return result;
-}
-
 template <class C> void run_typed(KernelContext& context, DType precision) {
   const Tensor q = widened<C>(context.input(kQuery), context), k = widened<C>(context.input(kKey), context);
   const Tensor v = widened<C>(context.input(kValue), context);
@@ -93,13 +85,12 @@ template <class C> void run_typed(KernelContext& context, DType precision) {
     }
   });
 
-  scores = widened<C>(modified(context, "score_mod", rounded<C>(scores, precision, context)), context).clone();
+  scores = widened<C>(modified(context, "score_mod", convert(scores, precision)), context).clone();
   C* rows = scores.mutable_data<C>();
   for (int64_t i = 0; i < items * q_len; ++i) softmax_row(rows + i * kv_len, kv_len);
-  const Tensor probabilities =
-      widened<C>(modified(context, "prob_mod", rounded<C>(scores, precision, context)), context);
+  const Tensor probabilities = widened<C>(modified(context, "prob_mod", convert(scores, precision)), context);
 
-  RoundedOutput<C> y(context.output(0), context);
+  RoundedOutput<C> y(context.output(0));
   C* out = y.data();
   parallel_for(items, 1, [&](int64_t first, int64_t last) {
     for (int64_t item = first; item < last; ++item)

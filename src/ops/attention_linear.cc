@@ -154,7 +154,7 @@ void run_linear_attention(KernelContext& context) {
                      ? widened<double>(context.input(kPastState), context)
                      : Tensor::zeros(DType::f64, {geometry.batch, kv_heads, geometry.key_size, geometry.value_size});
   if (context.has_input(kPastState) && context.input(kPastState).dtype() == DType::f64) state = state.clone();
-  RoundedOutput<float> y(context.output(0), context);
+  RoundedOutput<float> y(context.output(0));
   const float stated_scale = context.attr_float("scale", 0);
   float* y_data = y.data();
   double* state_data = state.mutable_data<double>();
@@ -188,7 +188,7 @@ void run_linear_attention(KernelContext& context) {
     }
   });
   y.store();
-  if (context.wants_output(1)) store_rounded(state.data<double>(), context.output(1), context);
+  if (context.wants_output(1)) store_rounded(state, context.output(1));
 }
 
 double linear_attention_flops(const CostContext& context) {

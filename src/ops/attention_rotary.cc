@@ -88,7 +88,7 @@ template <class C> void run_typed(KernelContext& context) {
     for (int64_t i = 0; i < rotation.batch * rotation.rows; ++i) angle_rows.push_back(i);
   }
   rotation.angle_rows = angle_rows.data();
-  RoundedOutput<C> y(context.output(0), context);
+  RoundedOutput<C> y(context.output(0));
   if (packed)
     rotate(rotation, rows_first(x.data<C>(), rotation.heads, rotation.rows, rotation.head_size),
            rows_first(y.data(), rotation.heads, rotation.rows, rotation.head_size));
