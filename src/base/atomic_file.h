@@ -1,6 +1,7 @@
-// A file that appears whole or not at all: written under a temporary name beside its place, then renamed.
+// A file that appears under its name only when it is complete: a reader, or a crash half-way, never sees a part of it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -10,21 +11,28 @@ namespace attune {
 
 class AtomicFile {
  public:
-  /// Throws UserError when the folder cannot be written.
-  explicit AtomicFile(std::filesystem::path path);
-  ~AtomicFile();  // removes the temporary file unless commit() was called
+  /// Opens a temporary file beside `path`. Throws UserError when that cannot be done.
+  explicit AtomicFile(const std::filesystem::path& path);
+  ~AtomicFile();  // removes the temporary file unless it was committed
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
-  void write(std::span<const std::byte> bytes);
-  void write(std::string_view text) { write(std::as_bytes(std::span(text.data(), text.size()))); }
-  int64_t size() const { return size_; }
+  int64_t size_bytes() const { return size_bytes_; }
+  void append(std::span<const std::byte> bytes);
+  void append(std::string_view text) { append(std::as_bytes(std::span(text.data(), text.size()))); }
+  /// Replaces bytes that were appended before.
+  void overwrite(int64_t offset, std::span<const std::byte> bytes);
+  /// Flushes to the disk and gives the file its name, replacing what was there.
   void commit();
 
  private:
-  std::filesystem::path path_, temporary_;
-  int descriptor_ = -1;
-  int64_t size_ = 0;
+  [[noreturn]] void fail(const char* action) const;
+  void write_at(int64_t offset, std::span<const std::byte> bytes);
+
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  int fd_ = -1;
+  int64_t size_bytes_ = 0;
 };
 
 }  // namespace attune

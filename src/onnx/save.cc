@@ -42,8 +42,8 @@ class ExternalWriter {
   void append(const Tensor& tensor, onnx::TensorProto& proto) {
     if (!file_) file_.emplace(path_);
     const int64_t padding =
-        (kExternalAlignmentBytes - file_->size() % kExternalAlignmentBytes) % kExternalAlignmentBytes;
-    file_->write(std::string(static_cast<size_t>(padding), '\0'));
+        (kExternalAlignmentBytes - file_->size_bytes() % kExternalAlignmentBytes) % kExternalAlignmentBytes;
+    file_->append(std::string(static_cast<size_t>(padding), '\0'));
     const auto add = [&](const char* key, const std::string& value) {
       auto& entry = *proto.add_external_data();
       entry.set_key(key);
@@ -51,9 +51,9 @@ class ExternalWriter {
     };
     proto.set_data_location(onnx::TensorProto::EXTERNAL);
     add("location", path_.filename().string());
-    add("offset", std::to_string(file_->size()));
+    add("offset", std::to_string(file_->size_bytes()));
     add("length", std::to_string(tensor.size_bytes()));
-    file_->write({tensor.bytes(), static_cast<size_t>(tensor.size_bytes())});
+    file_->append({tensor.bytes(), static_cast<size_t>(tensor.size_bytes())});
   }
   void commit() {
     if (file_) file_->commit();
@@ -109,15 +109,15 @@ void save_onnx(const Graph& graph, const std::filesystem::path& path, const Save
   }
 
   AtomicFile file(path);
-  file.write(model.SerializeAsString());
-  file.write(field_header(7, graph_text.size() + initializer_bytes));
-  file.write(graph_text);
+  file.append(model.SerializeAsString());
+  file.append(field_header(7, graph_text.size() + initializer_bytes));
+  file.append(graph_text);
   for (const Initializer& initializer : initializers) {
-    file.write(field_header(5, initializer.size()));
-    file.write(initializer.header);
+    file.append(field_header(5, initializer.size()));
+    file.append(initializer.header);
     if (initializer.inline_contents == nullptr) continue;
-    file.write(initializer.raw_header());
-    file.write({initializer.inline_contents->bytes(), initializer.bytes()});
+    file.append(initializer.raw_header());
+    file.append({initializer.inline_contents->bytes(), initializer.bytes()});
   }
   external.commit();
   file.commit();
