@@ -47,6 +47,8 @@ void refuse_unsupported(const OpContext& context) {
 }  // namespace
 
 void infer_group_query_attention(InferContext& context) {
+  if (!context.has_input(kLastKeys) || !context.has_input(kTotal))
+    context.fail("seqlens_k or total_sequence_length is missing");
   refuse_unsupported(context);
   const Heads heads = heads_of(context);
   const DType dtype = context.dtype(kQuery);
