@@ -56,7 +56,8 @@ step_zoo() { $python tests/zoo/compare_with_ort.py --attune "$build/attune"; }
 
 step_bad_models() {
   $python tests/bad_models/make_bad_models.py "$work/bad_models" &&
-    $python tests/bad_models/run.py --attune "$build/attune" "$work/bad_models"
+    $python tests/bad_models/make_bad_inputs.py "$work/bad_inputs" &&
+    $python tests/bad_models/run.py --attune "$build/attune" "$work/bad_models" "$work/bad_inputs"
 }
 
 step_fuzz() { as_one scripts/fuzz.sh "$fuzz_seconds"; }
