@@ -129,7 +129,10 @@ uint8_t float_to_f8e4m3fn(float value, Overflow overflow) { return encode(value,
 uint8_t float_to_f8e4m3fnuz(float value, Overflow overflow) { return encode(value, kE4m3fnuz, overflow); }
 uint8_t float_to_f8e5m2(float value, Overflow overflow) { return encode(value, kE5m2, overflow); }
 uint8_t float_to_f8e5m2fnuz(float value, Overflow overflow) { return encode(value, kE5m2fnuz, overflow); }
-uint8_t float_to_f4e2m1(float value) { return encode(value, kE2m1, Overflow::saturate); }
+uint8_t float_to_f4e2m1(float value) {
+  if (std::isnan(value)) return 0x8;  // the format has no NaN; the common converters give negative zero
+  return encode(value, kE2m1, Overflow::saturate);
+}
 
 uint8_t float_to_f8e8m0(float value, Overflow overflow, E8m0Rounding rounding) {
   if (std::isnan(value)) return 0xFF;

@@ -1,6 +1,3 @@
-#include <fmt/core.h>
+#include "cli/app.h"
 
-int main() {
-  fmt::print("attune\n");
-  return 0;
-}
+int main(int argc, char** argv) { return attune::cli::run_command_line(argc, argv, attune::cli::verbs()); }

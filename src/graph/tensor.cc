@@ -22,26 +22,25 @@ int64_t required_bytes(DType dtype, const Dims& dims, int64_t* count) {
 
 }  // namespace
 
-Tensor Tensor::allocate(DType dtype, Dims dims) {
+Tensor Tensor::allocate(DType dtype, Dims dims) { return make(dtype, std::move(dims), Contents::undefined); }
+Tensor Tensor::zeros(DType dtype, Dims dims) { return make(dtype, std::move(dims), Contents::zero); }
+
+Tensor Tensor::make(DType dtype, Dims dims, Contents contents) {
   if (dtype == DType::undefined) throw InternalError("allocating a tensor without a dtype");
   Tensor result;
   const int64_t bytes = required_bytes(dtype, dims, &result.count_);
   check_memory(bytes, [&] { return fmt::format("a tensor of {} {}", dtype_name(dtype), to_text(dims)); });
-  const size_t padded = (static_cast<size_t>(bytes) + kAlignment) / kAlignment * kAlignment;  // never zero bytes
-  void* storage = std::aligned_alloc(kAlignment, padded);
+  // Aligned by hand: calloc gives large zeroed blocks as untouched pages, which aligned_alloc and memset would not.
+  const size_t padded = static_cast<size_t>(bytes) + kAlignment;
+  void* storage = contents == Contents::zero ? std::calloc(padded, 1) : std::malloc(padded);
   if (storage == nullptr)
     throw UserError("no memory for a tensor of {} {} ({} bytes)", dtype_name(dtype), to_text(dims), bytes);
   result.owner_ = std::shared_ptr<const void>(storage, [](const void* p) { std::free(const_cast<void*>(p)); });
-  result.data_ = static_cast<std::byte*>(storage);
+  const auto address = reinterpret_cast<uintptr_t>(storage);
+  result.data_ = reinterpret_cast<std::byte*>((address + kAlignment - 1) / kAlignment * kAlignment);
   result.dtype_ = dtype;
   result.dims_ = std::move(dims);
   result.writable_ = true;
-  return result;
-}
-
-Tensor Tensor::zeros(DType dtype, Dims dims) {
-  Tensor result = allocate(dtype, std::move(dims));
-  std::memset(result.data_, 0, static_cast<size_t>(result.size_bytes()));
   return result;
 }
 

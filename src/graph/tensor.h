@@ -83,6 +83,9 @@ class Tensor {
   Tensor clone() const;
 
  private:
+  enum class Contents { undefined, zero };
+  static Tensor make(DType dtype, Dims dims, Contents contents);
+
   template <class T> void check_type() const {
     if (dtype_ == dtype_of<T>()) return;
     if (std::is_same_v<T, uint8_t> && bit_width(dtype_) <= 8) return;

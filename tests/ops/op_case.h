@@ -46,10 +46,10 @@ class OpCase {
     for (int i = 0; i < count; ++i) node_.outputs.push_back(i);
     return *this;
   }
-  std::vector<Tensor> run() const {
+  std::vector<Tensor> run(const RunNodeOptions& options = {}) const {
     std::vector<const Tensor*> inputs;
     for (const Tensor& tensor : tensors_) inputs.push_back(tensor.empty() ? nullptr : &tensor);
-    return run_node(node_, inputs);
+    return run_node(node_, inputs, options);
   }
 
  private:

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Builds the libFuzzer targets with clang, AddressSanitizer and UndefinedBehaviorSanitizer and runs each for the given
+# number of seconds (60). Findings and the grown corpus lie in build/fuzz/.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+seconds=${1:-60}
+scripts/build.sh fuzz --target fuzzers
+status=0
+for fuzzer in build/fuzz/tests/fuzz/fuzz_*; do
+  [[ -x $fuzzer && ! -d $fuzzer ]] || continue
+  name=$(basename "$fuzzer")
+  corpus=build/fuzz/corpus/$name
+  mkdir -p "$corpus" "build/fuzz/findings"
+  seeds=()
+  [[ -d tests/fuzz/corpus/$name ]] && seeds=("tests/fuzz/corpus/$name")
+  echo "$name: $seconds s"
+  "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+    -artifact_prefix="build/fuzz/findings/$name-" "$corpus" "${seeds[@]}" || status=1
+  ran=1
+done
+if [[ -z ${ran:-} ]]; then
+  echo "fuzz: no fuzz target was built" >&2
+  exit 1
+fi
+exit "$status"
