@@ -66,6 +66,11 @@ std::string Dim::text() const {
   return out;
 }
 
+bool Dim::never_negative() const {
+  if (known_) return value_ >= 0;
+  return terms_ && std::all_of(terms_->begin(), terms_->end(), [](const auto& term) { return term.second >= 0; });
+}
+
 bool Dim::operator==(const Dim& other) const {
   if (known_ || other.known_) return known_ && other.known_ && value_ == other.value_;
   if (!terms_ || !other.terms_) return false;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace attune {
@@ -17,12 +18,18 @@ class Dim {
   Dim(int64_t value) : value_(value), known_(true) {}  // NOLINT: a number is a dim
   static Dim symbol(const std::string& name);
   static Dim unknown() { return {}; }
+  /// What text() prints: "16", "N", "2*N+1", "floor((N+1)/2)", "?"; blanks are ignored. Nothing when it is not of that
+  /// form.
+  static std::optional<Dim> parse(std::string_view text);
 
   bool is_known() const { return known_; }  // a number
   bool is_unknown() const { return !known_ && !terms_; }
   bool is_symbolic() const { return terms_ != nullptr; }
   int64_t value() const;     // throws InternalError unless known
   std::string text() const;  // "16", "N", "2*N+1", "?"
+
+  /// Provably at least 0, given that every symbol is a size and so is not negative. False when nothing is known.
+  bool never_negative() const;
 
   /// Provably equal. An unknown dim equals nothing, itself included.
   bool operator==(const Dim& other) const;

@@ -3,6 +3,14 @@
 #include "base/checked.h"
 
 namespace attune {
+namespace {
+
+/// The dims of a tensor without elements may overflow on the way to their product of zero.
+int64_t wrapping_mul(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
+}  // namespace
 
 Shape to_shape(std::span<const int64_t> dims) { return {dims.begin(), dims.end()}; }
 
@@ -40,7 +48,7 @@ std::optional<int64_t> checked_count(std::span<const int64_t> dims) {
 
 int64_t element_count(std::span<const int64_t> dims) {
   int64_t count = 1;
-  for (const int64_t dim : dims) count *= dim;
+  for (const int64_t dim : dims) count = wrapping_mul(count, dim);
   return count;
 }
 
@@ -52,7 +60,7 @@ Dim element_count(const Shape& shape) {
 
 Dims row_major_strides(std::span<const int64_t> dims) {
   Dims strides(dims.size(), 1);
-  for (size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
+  for (size_t i = dims.size(); i-- > 1;) strides[i - 1] = wrapping_mul(strides[i], dims[i]);
   return strides;
 }
 

@@ -297,7 +297,7 @@ class Importer {
     Node identity;
     identity.name = name;
     identity.op = "Identity";
-    identity.version = kNewestOpset;
+    identity.version = graph.opsets.count("") ? static_cast<int>(graph.opsets.at("")) : kNewestOpset;
     identity.inputs = {id};
     identity.outputs = {graph.add_value(std::move(value))};
     const ValueId result = identity.outputs[0];

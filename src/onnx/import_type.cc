@@ -2,16 +2,27 @@
 
 #include "onnx/element_type.h"
 
+#include <cctype>
+
 namespace attune::onnx_io {
 namespace {
+
+std::string symbol_name(std::string text) {
+  for (char& c : text)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.') c = '_';
+  if (std::isdigit(static_cast<unsigned char>(text.front()))) text.insert(text.begin(), '_');
+  return text;
+}
 
 Dim import_dim(const onnx::TensorShapeProto::Dimension& dim, const std::string& fallback_name,
                const std::string& what) {
   if (dim.has_dim_value() && dim.dim_value() >= 0) return Dim(dim.dim_value());
   // -1 is how some exporters write a dim that is open.
   if (dim.has_dim_value() && dim.dim_value() != -1) throw UserError("{} has dim {}", what, dim.dim_value());
-  const bool named = dim.has_dim_param() && !dim.dim_param().empty() && dim.dim_param() != "?";
-  return Dim::symbol(named ? dim.dim_param() : fallback_name);
+  // Exporters write expressions too, such as "past_sequence + 1"; other names are kept as far as they can be.
+  if (const auto parsed = Dim::parse(dim.dim_param()); parsed && !parsed->is_unknown()) return *parsed;
+  const bool named = !dim.dim_param().empty() && dim.dim_param() != "?";
+  return Dim::symbol(symbol_name(named ? dim.dim_param() : fallback_name));
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ void align(Node& node, int64_t axis, Graph& graph) {
   Node unsqueeze;
   unsqueeze.name = node.name + "_align";
   unsqueeze.op = "Unsqueeze";
-  unsqueeze.version = kFirstBroadcastingOpset;
+  unsqueeze.version = node.version;
   unsqueeze.inputs = {node.inputs[1]};
   unsqueeze.attributes["axes"] = axes;
   unsqueeze.outputs = {graph.add_value(std::move(aligned))};

@@ -61,7 +61,7 @@ std::vector<ValueType> infer_carried(InferContext& context, const Graph& body, s
 bool condition_of(const Tensor& tensor, const OpContext& context, std::string_view what) {
   if (tensor.dtype() != DType::boolean || tensor.count() != 1)
     context.fail("{} is {} {}, expected one bool", what, dtype_name(tensor.dtype()), to_text(tensor.dims()));
-  return *tensor.data<bool>();
+  return *tensor.data<uint8_t>() != 0;
 }
 
 std::optional<Shape> insert_dim(const std::optional<Shape>& shape, int64_t axis, const Dim& dim,

@@ -79,12 +79,6 @@ void check_channels(const OpContext& context, int64_t channels, int64_t out_chan
   if (out_channels % groups != 0) context.fail("{} output channels do not divide into {} groups", out_channels, groups);
 }
 
-int64_t read_groups(const OpContext& context) {
-  const int64_t groups = context.attr_int("group", 1);
-  if (groups < 1 || groups > kMostAttribute) context.fail("attribute 'group' is {}, expected at least 1", groups);
-  return groups;
-}
-
 }  // namespace
 
 OutRange outs_inside(const WindowAxis& axis, int64_t tap) {
@@ -93,6 +87,12 @@ OutRange outs_inside(const WindowAxis& axis, int64_t tap) {
   const int64_t last = offset >= axis.in ? 0 : (axis.in - 1 - offset) / axis.stride + 1;
   const int64_t begin = std::min(first, axis.out);
   return {begin, std::max(begin, std::min(last, axis.out))};
+}
+
+int64_t read_groups(const OpContext& context) {
+  const int64_t groups = context.attr_int("group", 1);
+  if (groups < 1 || groups > kMostAttribute) context.fail("attribute 'group' is {}, expected at least 1", groups);
+  return groups;
 }
 
 AutoPad read_auto_pad(const OpContext& context) {

@@ -55,6 +55,8 @@ struct OutRange {
 };
 OutRange outs_inside(const WindowAxis& axis, int64_t tap);
 
+/// Attribute group, at least 1.
+int64_t read_groups(const OpContext& context);
 AutoPad read_auto_pad(const OpContext& context);
 /// A list attribute of one value for each spatial axis; `fallback` when missing. Fails on another length or on values
 /// outside [least, 2^31).

@@ -58,9 +58,9 @@ template <class C> class SequenceRun {
 
   void run() {
     for (int64_t d = 0; d < geometry_.directions; ++d) run_direction(d);
-    if (context_.wants_output(0)) store_rounded(y_.data<C>(), context_.output(0), context_);
-    if (context_.wants_output(1)) store_rounded(last_h_.data<C>(), context_.output(1), context_);
-    if (context_.wants_output(2)) store_rounded(last_c_.data<C>(), context_.output(2), context_);
+    if (context_.wants_output(0)) store_rounded(y_, context_.output(0));
+    if (context_.wants_output(1)) store_rounded(last_h_, context_.output(1));
+    if (context_.wants_output(2)) store_rounded(last_c_, context_.output(2));
   }
 
  private:
