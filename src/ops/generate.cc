@@ -111,7 +111,7 @@ int64_t range_count(const OpContext& context, const Tensor& start, const Tensor&
 
 void infer_range(InferContext& context) {
   for (int i = 0; i < 3; ++i) {
-    require_same_dtype(context, 0, i);
+    require_equal_dtypes(context, 0, i);
     if (const auto length = known_length(context, i); length && *length != 1)
       context.fail("input {} has {} elements, expected one number", i, *length);
   }

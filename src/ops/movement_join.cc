@@ -39,7 +39,7 @@ void infer_concat(InferContext& context) {
   DType dtype = DType::undefined;
   for (int i = 0; i < context.input_count(); ++i) {
     if (!context.has_input(i)) context.fail("input {} is missing", i);
-    require_same_dtype(context, 0, i);
+    require_equal_dtypes(context, 0, i);
     if (dtype == DType::undefined) dtype = context.dtype(i);
     const std::optional<Shape>& shape = context.shape(i);
     if (!shape) {

@@ -80,7 +80,7 @@ Tensor movable_data(const KernelContext& context, int i) {
 void infer_scatter_elements(InferContext& context) {
   reduction_of(context);
   require_index_dtype(context, 1);
-  require_same_dtype(context, 0, 2);
+  require_equal_dtypes(context, 0, 2);
   const std::optional<Shape>&data = context.shape(0), &indices = context.shape(1), &updates = context.shape(2);
   if (data && indices) check_element_indices(context, *data, *indices);
   if (indices && updates) {
@@ -119,7 +119,7 @@ void run_scatter_elements(KernelContext& context) {
 
 void infer_scatter_nd(InferContext& context) {
   reduction_of(context);
-  require_same_dtype(context, 0, 2);
+  require_equal_dtypes(context, 0, 2);
   if (context.dtype(1) != DType::i64 && context.dtype(1) != DType::undefined)
     context.fail("indices have dtype {}, expected i64", dtype_name(context.dtype(1)));
   context.copy_type(0, 0);
@@ -163,7 +163,7 @@ void run_scatter_nd(KernelContext& context) {
 void infer_tensor_scatter(InferContext& context) {
   const std::string mode = context.attr_string("mode", "linear");
   if (mode != "linear" && mode != "circular") context.fail("mode '{}' is not one of linear, circular", mode);
-  require_same_dtype(context, 0, 1);
+  require_equal_dtypes(context, 0, 1);
   context.copy_type(0, 0);
   const std::optional<Shape>&cache = context.shape(0), &update = context.shape(1);
   if (!cache || !update) return;
