@@ -3,9 +3,13 @@
 namespace attune::cli {
 namespace {
 
+constexpr const char* kModels = "Models";
 constexpr const char* kMachine = "Machine";
 
 constexpr Verb kVerbs[] = {
+    {"run", kModels, "Run a model once, on given or random inputs", add_run},
+    {"inspect", kModels, "Show inputs, outputs, operators, parameters, flops and memory of a model", add_inspect},
+    {"zoo", kModels, "List the built-in models, or write one as an ONNX file", add_zoo},
     {"doctor", kMachine, "Show what this machine is, what it can reach and what is missing", add_doctor},
 };
 

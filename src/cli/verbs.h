@@ -29,6 +29,9 @@ struct Verb {
 
 std::span<const Verb> verbs();
 
+Action add_run(CLI::App& verb);
+Action add_inspect(CLI::App& verb);
+Action add_zoo(CLI::App& verb);
 Action add_doctor(CLI::App& verb);
 
 }  // namespace attune::cli

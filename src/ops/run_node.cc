@@ -53,10 +53,14 @@ class RuntimeKernel final : public KernelContext {
     const auto dims = concrete(type.shape);
     if (!dims || type.dtype == DType::undefined)
       throw InternalError("op '{}' did not infer the type of output {} from concrete inputs", node().op, i);
-    return tensor = Tensor::allocate(type.dtype, *dims);
+    return allocate(i, type.dtype, *dims);
   }
   Tensor& allocate(int i, DType dtype, Dims dims) override {
-    return outputs_.at(static_cast<size_t>(i)) = Tensor::allocate(dtype, std::move(dims));
+    try {
+      return outputs_.at(static_cast<size_t>(i)) = Tensor::allocate(dtype, std::move(dims));
+    } catch (const UserError& error) {
+      fail("output {}: {}", i, error.what());  // too large or impossible: say which node asks for it
+    }
   }
   void set_output(int i, Tensor tensor) override { outputs_.at(static_cast<size_t>(i)) = std::move(tensor); }
   std::vector<Tensor> run_subgraph(const Graph& graph, std::span<const Tensor> inputs) override {

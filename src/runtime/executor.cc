@@ -88,4 +88,10 @@ void check_input(const Value& input, const Tensor& tensor) {
     throw UserError("input '{}' takes shape {}, got {}", input.name, to_text(input.shape), to_text(tensor.dims()));
 }
 
+void check_shapes(const Graph& graph, std::span<const Tensor> inputs) {
+  InferOptions options;
+  for (size_t i = 0; i < inputs.size(); ++i) options.input_shapes[graph.value(graph.inputs[i]).name] = inputs[i].dims();
+  infer_graph(graph, options);
+}
+
 }  // namespace attune

@@ -1,0 +1,56 @@
+#include "insight/inventory.h"
+
+#include "ops/registry.h"
+
+#include <algorithm>
+
+namespace attune {
+namespace {
+
+void count_weights(const Tensor& tensor, Inventory& inventory) {
+  inventory.weight_bytes += tensor.size_bytes();
+  if (is_float(tensor.dtype()) || (is_integer(tensor.dtype()) && bit_width(tensor.dtype()) <= 8))
+    inventory.parameters += tensor.count();
+}
+
+void visit(const Graph& graph, Inventory& inventory, std::map<std::pair<std::string, int>, OperatorCount>& operators) {
+  for (const Value& value : graph.values())
+    if (value.is_constant()) count_weights(value.constant, inventory);
+  for (const Node& node : graph.nodes()) {
+    const std::string name = node.domain.empty() ? node.op : node.domain + "::" + node.op;
+    OperatorCount& entry = operators[{name, node.version}];
+    entry.op = name;
+    entry.opset = node.version;
+    entry.supported = find_op(node.domain, node.op, node.version) != nullptr;
+    ++entry.count;
+    for (const auto& [attribute_name, attribute] : node.attributes) {
+      if (const auto* body = std::get_if<std::shared_ptr<Graph>>(&attribute)) visit(**body, inventory, operators);
+      if (const auto* tensor = std::get_if<Tensor>(&attribute); tensor && node.op == "Constant")
+        count_weights(*tensor, inventory);
+    }
+  }
+}
+
+}  // namespace
+
+Inventory take_inventory(const Graph& graph) {
+  Inventory inventory;
+  std::map<std::pair<std::string, int>, OperatorCount> operators;
+  visit(graph, inventory, operators);
+  for (auto& [key, entry] : operators) inventory.operators.push_back(std::move(entry));
+  std::stable_sort(inventory.operators.begin(), inventory.operators.end(),
+                   [](const OperatorCount& a, const OperatorCount& b) { return a.count > b.count; });
+  return inventory;
+}
+
+ModelCost model_cost(const std::vector<Workload>& workloads) {
+  ModelCost total;
+  for (const Workload& workload : workloads) {
+    total.cost.flops += workload.cost.flops * static_cast<double>(workload.count());
+    total.cost.bytes += workload.cost.bytes * static_cast<double>(workload.count());
+    total.complete &= workload.shapes_known;
+  }
+  return total;
+}
+
+}  // namespace attune
