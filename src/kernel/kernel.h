@@ -5,10 +5,17 @@
 #include "kernel/workload.h"
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
 namespace attune {
+
+/// What one run at a time may keep between calls, such as a library's handles. Made once for each concurrent run.
+class KernelState {
+ public:
+  virtual ~KernelState() = default;
+};
 
 /// What a kernel runs on. Buffers are 64-byte aligned and as large as storage_bytes of their operand.
 struct KernelArguments {
@@ -18,7 +25,7 @@ struct KernelArguments {
   std::byte* workspace = nullptr;            // of workspace_bytes(), contents undefined
 };
 
-/// Immutable and free of state: run() may be called from several threads at once with different arguments.
+/// Immutable: run() may be called from several threads at once with different arguments.
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -37,6 +44,8 @@ class Kernel {
     static_cast<void>(i);
     return false;
   }
+
+  virtual std::unique_ptr<KernelState> make_state() const { return nullptr; }
 
   /// Independent tasks that the work falls into; the runtime spreads them over its threads. Kernels of libraries that
   /// bring their own parallel loops have one task and run on the same pool.
