@@ -51,6 +51,16 @@ int count_processors(const std::string& list) {
   return count;
 }
 
+/// The first that we may run on. Not the one we are on: where cores differ, the answer must not change from run to run.
+int first_processor() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 0;
+  for (int i = 0; i < CPU_SETSIZE; ++i)
+    if (CPU_ISSET(static_cast<size_t>(i), &set)) return i;
+  return 0;
+}
+
 void sort_by_level(std::vector<Cache>& caches) {
   std::sort(caches.begin(), caches.end(),
             [](const Cache& a, const Cache& b) { return std::tie(a.level, a.type) < std::tie(b.level, b.type); });
@@ -101,8 +111,7 @@ std::vector<Cache> caches_of_cpuid() {
 }
 
 std::vector<Cache> detect_caches() {
-  // Of the processor we run on: a machine may have cores of several kinds.
-  const int processor = std::max(0, sched_getcpu());
+  const int processor = first_processor();
   auto caches = caches_of_kernel("/sys/devices/system/cpu/cpu" + std::to_string(processor) + "/cache");
   return caches.empty() ? caches_of_cpuid() : caches;
 }
