@@ -30,4 +30,15 @@ void check_heads(int64_t q_heads, int64_t kv_heads, const OpContext& context);
 /// Fails when both are numbers and differ.
 void expect_equal(const Dim& a, const Dim& b, const OpContext& context, std::string_view what);
 
+/// A tensor of rank 1 to 4 as a bias that broadcasts to [batch, heads, queries, keys]; its last dim is not broadcast.
+template <class C> Bias<C> bias_of(const Tensor& mask) {
+  const Dims strides = row_major_strides(mask.dims());
+  const auto stride = [&](size_t from_the_end) {
+    if (from_the_end >= strides.size()) return int64_t{0};
+    const size_t axis = strides.size() - 1 - from_the_end;
+    return mask.dims()[axis] == 1 ? 0 : strides[axis];
+  };
+  return {mask.data<C>(), stride(3), stride(2), stride(1), 1, mask.dim(mask.rank() - 1)};
+}
+
 }  // namespace attune::attention

@@ -1,6 +1,7 @@
 // Scaled dot-product attention under every attention operator: scores, softcap, bias, masks, softmax, weighted values.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -22,6 +23,13 @@ template <class T> HeadsView<T> heads_first(T* data, int64_t heads, int64_t rows
 /// [batch, rows, heads * size]
 template <class T> HeadsView<T> rows_first(T* data, int64_t heads, int64_t rows, int64_t size) {
   return {data, rows * heads * size, size, heads * size};
+}
+
+template <class T> void copy_heads(const HeadsView<const T>& src, const HeadsView<T>& dst, int64_t batch, int64_t heads,
+                                   int64_t rows, int64_t size) {
+  for (int64_t b = 0; b < batch; ++b)
+    for (int64_t h = 0; h < heads; ++h)
+      for (int64_t i = 0; i < rows; ++i) std::copy_n(src.row(b, h, i), size, dst.row(b, h, i));
 }
 
 struct Sizes {

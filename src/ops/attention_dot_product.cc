@@ -3,7 +3,6 @@
 #include "ops/widen.h"
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 namespace attune::attention {
@@ -103,25 +102,18 @@ namespace {
 
 /// Keys or values with the cache before them as [batch, heads, past + rows, size].
 void join_cache(const Tensor* past, const Tensor& current, int64_t heads, Tensor& dst) {
+  if (dst.count() == 0) return;
   const bool packed = current.rank() == 3;
-  const int64_t batch = current.dim(0), rows = current.dim(packed ? 1 : 2);
-  const int64_t size = packed ? (heads == 0 ? 0 : current.dim(2) / heads) : current.dim(3);
-  const int64_t past_rows = past ? past->dim(2) : 0;
-  const auto row_bytes = static_cast<size_t>(dst.count() == 0 ? 0 : dst.size_bytes() / dst.count() * size);
-  if (row_bytes == 0) return;
+  const int64_t batch = dst.dim(0), rows = current.dim(packed ? 1 : 2), past_rows = past ? past->dim(2) : 0;
+  const int64_t size = dst.size_bytes() / dst.count() * dst.dim(3);  // bytes of a row: only moved, never looked at
   const auto* src = reinterpret_cast<const uint8_t*>(current.bytes());
-  auto* out = reinterpret_cast<uint8_t*>(dst.mutable_bytes());
-  const auto bytes = static_cast<int64_t>(row_bytes);
-  const HeadsView<const uint8_t> from =
-      packed ? rows_first(src, heads, rows, bytes) : heads_first(src, heads, rows, bytes);
-  const HeadsView<uint8_t> to = heads_first(out, heads, past_rows + rows, bytes);
-  for (int64_t b = 0; b < batch; ++b)
-    for (int64_t h = 0; h < heads; ++h) {
-      if (past_rows > 0)
-        std::memcpy(to.row(b, h, 0), past->bytes() + (b * heads + h) * past_rows * bytes,
-                    static_cast<size_t>(past_rows * bytes));
-      for (int64_t i = 0; i < rows; ++i) std::memcpy(to.row(b, h, past_rows + i), from.row(b, h, i), row_bytes);
-    }
+  HeadsView<uint8_t> to = heads_first(reinterpret_cast<uint8_t*>(dst.mutable_bytes()), heads, past_rows + rows, size);
+  if (past)
+    copy_heads(heads_first(reinterpret_cast<const uint8_t*>(past->bytes()), heads, past_rows, size), to, batch, heads,
+               past_rows, size);
+  to.data += past_rows * size;
+  copy_heads(packed ? rows_first(src, heads, rows, size) : heads_first(src, heads, rows, size), to, batch, heads, rows,
+             size);
 }
 
 /// Keys or values of the whole problem, always [batch, heads, rows, size]; also the present output when wanted.
@@ -152,16 +144,6 @@ template <class C> Tensor additive_mask(const Tensor& mask) {
   const uint8_t* src = mask.data<uint8_t>();
   for (int64_t i = 0; i < mask.count(); ++i) dst[i] = src[i] != 0 ? C(0) : -std::numeric_limits<C>::infinity();
   return result;
-}
-
-template <class C> Bias<C> bias_of(const Tensor& mask) {
-  const Dims strides = row_major_strides(mask.dims());
-  const auto stride = [&](size_t from_the_end) {
-    if (from_the_end >= strides.size()) return int64_t{0};
-    const size_t axis = strides.size() - 1 - from_the_end;
-    return mask.dims()[axis] == 1 ? 0 : strides[axis];
-  };
-  return {mask.data<C>(), stride(3), stride(2), stride(1), 1, mask.dim(mask.rank() - 1)};
 }
 
 KeyWindow window_of(const KernelContext& context, const Sizes& sizes) {

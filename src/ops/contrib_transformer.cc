@@ -1,8 +1,108 @@
-// Transformer operators of com.microsoft: attention, skip and embedding normalisation.
+// Attention, MultiHeadAttention, GroupQueryAttention, RotaryEmbedding, MatMulNBits and the fused normalisations.
+#include "ops/contrib_transformer.h"
+
 #include "ops/families.h"
 
 namespace attune {
+namespace {
 
-std::span<const OpDef> contrib_transformer_ops() { return {}; }
+using namespace contrib;
+
+double norm_flops(const CostContext& context) { return 8 * context.output_elements(0); }
+
+constexpr OpDef kOps[] = {
+    {.domain = "",
+     .name = "SimplifiedLayerNormalization",
+     .since = 1,
+     .inputs = {2, 2},
+     .outputs = {1, 2},
+     .layout_class = LayoutClass::decides_function,
+     .infer = infer_simplified_layer_norm,
+     .kernel = run_simplified_layer_norm,
+     .flops = norm_flops},
+    {.domain = kDomain,
+     .name = "SimplifiedLayerNormalization",
+     .since = 1,
+     .inputs = {2, 2},
+     .outputs = {1, 2},
+     .layout_class = LayoutClass::decides_function,
+     .infer = infer_simplified_layer_norm,
+     .kernel = run_simplified_layer_norm,
+     .flops = norm_flops},
+    {.domain = kDomain,
+     .name = "SkipLayerNormalization",
+     .since = 1,
+     .inputs = {3, 5},
+     .outputs = {1, 4},
+     .layout_class = LayoutClass::decides_function,
+     .infer = infer_skip_norm,
+     .kernel = run_skip_layer_norm,
+     .flops = norm_flops},
+    {.domain = kDomain,
+     .name = "SkipSimplifiedLayerNormalization",
+     .since = 1,
+     .inputs = {3, 4},
+     .outputs = {1, 4},
+     .layout_class = LayoutClass::decides_function,
+     .infer = infer_skip_norm,
+     .kernel = run_skip_simplified_layer_norm,
+     .flops = norm_flops},
+    {.domain = kDomain,
+     .name = "EmbedLayerNormalization",
+     .since = 1,
+     .inputs = {1, 9},
+     .outputs = {1, 3},
+     .layout_class = LayoutClass::decides_function,
+     .infer = infer_embed_layer_norm,
+     .kernel = run_embed_layer_norm,
+     .flops = norm_flops},
+    {.domain = kDomain,
+     .name = "Attention",
+     .since = 1,
+     .inputs = {2, 7},
+     .outputs = {1, 2},
+     .layout_class = LayoutClass::decides_function,
+     .infer = infer_packed_attention,
+     .kernel = run_packed_attention,
+     .flops = packed_attention_flops},
+    {.domain = kDomain,
+     .name = "MultiHeadAttention",
+     .since = 1,
+     .inputs = {1, 10},
+     .outputs = {1, 4},
+     .layout_class = LayoutClass::decides_function,
+     .infer = infer_multi_head_attention,
+     .kernel = run_multi_head_attention},
+    {.domain = kDomain,
+     .name = "GroupQueryAttention",
+     .since = 1,
+     .inputs = {1, 16},
+     .outputs = {1, 4},
+     .layout_class = LayoutClass::decides_function,
+     .infer = infer_group_query_attention,
+     .kernel = run_group_query_attention},
+    {.domain = kDomain,
+     .name = "RotaryEmbedding",
+     .since = 1,
+     .inputs = {4, 4},
+     .outputs = {1, 1},
+     .layout_class = LayoutClass::decides_function,
+     .infer = infer_rotary,
+     .kernel = run_rotary,
+     .flops = attention::rotary_flops},
+    {.domain = kDomain,
+     .name = "MatMulNBits",
+     .since = 1,
+     .inputs = {3, 6},
+     .outputs = {1, 1},
+     .layout_class = LayoutClass::decides_function,
+     .infer = infer_matmul_nbits,
+     .kernel = run_matmul_nbits,
+     .flops = matmul_nbits_flops},
+};
+
+}  // namespace
+
+std::span<const OpDef> contrib_transformer_ops() { return kOps; }
 
 }  // namespace attune

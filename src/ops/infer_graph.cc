@@ -43,7 +43,11 @@ class StaticInfer final : public InferContext {
     return facts_.contents[id(i)];
   }
   void set_output(int i, DType dtype, std::optional<Shape> shape) override {
-    if (wants_output(i)) facts_.types[output_id(i)] = {dtype, std::move(shape)};
+    if (!wants_output(i)) return;
+    const auto dims = concrete(shape);
+    if (dims && !checked_count(*dims))
+      fail("output {} would have shape {}, whose size is negative or overflows", i, to_text(*dims));
+    facts_.types[output_id(i)] = {dtype, std::move(shape)};
   }
   void set_content(int i, std::vector<Dim> content) override {
     if (wants_output(i) && static_cast<int64_t>(content.size()) <= kMostContentElements)

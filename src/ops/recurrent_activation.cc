@@ -71,6 +71,13 @@ std::vector<Activation> activations_of(const OpContext& context, size_t count,
   return result;
 }
 
+Activation activation_named(std::string_view name, std::optional<float> alpha, std::optional<float> beta,
+                            const OpContext& context) {
+  const FunctionInfo& info = info_of(name, context);
+  return {info.function, alpha ? static_cast<double>(*alpha) : info.alpha,
+          beta ? static_cast<double>(*beta) : info.beta};
+}
+
 template <class C> void activate(const Activation& activation, C clip, C* values, int64_t count) {
   const C alpha = static_cast<C>(activation.alpha), beta = static_cast<C>(activation.beta);
   const C zero = 0, one = 1;

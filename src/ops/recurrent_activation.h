@@ -33,6 +33,10 @@ struct Activation {
 std::vector<Activation> activations_of(const OpContext& context, size_t count,
                                        std::span<const std::string_view> defaults);
 
+/// The function of that name, in any case, with its default alpha and beta where none is given.
+Activation activation_named(std::string_view name, std::optional<float> alpha, std::optional<float> beta,
+                            const OpContext& context);
+
 /// values[i] = f(values[i]), each clipped to [-clip, clip] first.
 template <class C> void activate(const Activation& activation, C clip, C* values, int64_t count);
 

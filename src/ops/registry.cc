@@ -51,6 +51,7 @@ constexpr FamilyList kFamilies[] = {
     control_flow_ops,
     contrib_math_ops,
     contrib_transformer_ops,
+    fused_ops,
 };
 
 std::vector<OpDef> join_families() {

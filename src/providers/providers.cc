@@ -1,0 +1,22 @@
+#include "providers/providers.h"
+
+#include "providers/reference/reference_provider.h"
+
+namespace attune {
+
+std::span<const Provider* const> providers() {
+  static const ReferenceProvider reference;
+  static const Provider* const list[] = {&reference};
+  return list;
+}
+
+const Provider& require_provider(std::string_view name) {
+  std::string known;
+  for (const Provider* provider : providers()) {
+    if (provider->name() == name) return *provider;
+    known += (known.empty() ? "" : ", ") + std::string(provider->name());
+  }
+  throw UserError("there is no provider '{}'; this build has: {}", name, known);
+}
+
+}  // namespace attune
