@@ -23,7 +23,6 @@ struct KernelArguments {
   std::span<std::byte* const> outputs;       // nullptr where omitted
   std::span<const Tensor> prepared;          // what prepare() returned
   std::byte* workspace = nullptr;            // of workspace_bytes(), contents undefined
-  KernelState* state = nullptr;              // from make_state(); without one, kernels that want it make one each time
 };
 
 /// Immutable: run() may be called from several threads at once with different arguments.
