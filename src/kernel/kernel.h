@@ -23,6 +23,7 @@ struct KernelArguments {
   std::span<std::byte* const> outputs;       // nullptr where omitted
   std::span<const Tensor> prepared;          // what prepare() returned
   std::byte* workspace = nullptr;            // of workspace_bytes(), contents undefined
+  KernelState* state = nullptr;              // of make_state(), used by this run alone
 };
 
 /// Immutable: run() may be called from several threads at once with different arguments.

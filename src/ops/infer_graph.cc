@@ -188,6 +188,8 @@ GraphFacts infer_graph(const Graph& graph, const InferOptions& options) {
     if (given != options.input_shapes.end())
       infer.facts().types[static_cast<size_t>(id)].shape = to_shape(given->second);
   }
+  for (const auto& [id, type] : options.types) infer.facts().types[static_cast<size_t>(id)] = type;
+  for (const auto& [id, tensor] : options.contents) infer.facts().constants[static_cast<size_t>(id)] = tensor;
   return infer.run();
 }
 
