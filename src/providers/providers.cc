@@ -1,12 +1,20 @@
 #include "providers/providers.h"
 
+#ifdef ATTUNE_HAS_ONEDNN
+#include "providers/onednn/onednn_provider.h"
+#endif
 #include "providers/reference/reference_provider.h"
 
 namespace attune {
 
 std::span<const Provider* const> providers() {
   static const ReferenceProvider reference;
+#ifdef ATTUNE_HAS_ONEDNN
+  static const OnednnProvider onednn;
+  static const Provider* const list[] = {&onednn, &reference};
+#else
   static const Provider* const list[] = {&reference};
+#endif
   return list;
 }
 
