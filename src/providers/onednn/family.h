@@ -13,6 +13,12 @@ struct Family {
   std::unique_ptr<Kernel> (*build)(const Workload&, const Config&);
 };
 
-extern const Family kConv;  // Conv, attune::FusedConv
+extern const Family kConv;       // Conv, attune::FusedConv
+extern const Family kMatMul;     // MatMul, attune::FusedMatMul
+extern const Family kSoftmax;    // Softmax, LogSoftmax
+extern const Family kLayerNorm;  // LayerNormalization
+extern const Family kEltwise;    // Relu, Sigmoid, Gelu …
+extern const Family kBinary;     // Add, Mul …
+extern const Family kConcat;     // Concat
 
 }  // namespace attune::onednn
