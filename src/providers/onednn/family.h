@@ -13,6 +13,9 @@ struct Family {
   std::unique_ptr<Kernel> (*build)(const Workload&, const Config&);
 };
 
-extern const Family kConv;  // Conv, attune::FusedConv
+extern const Family kConv;     // Conv, attune::FusedConv
+extern const Family kDeconv;   // ConvTranspose
+extern const Family kPool;     // MaxPool, AveragePool, GlobalMaxPool, GlobalAveragePool
+extern const Family kReorder;  // attune::Reorder
 
 }  // namespace attune::onednn

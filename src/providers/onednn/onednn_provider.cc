@@ -11,6 +11,9 @@ using onednn::Family;
 
 const Family* const kFamilies[] = {
     &onednn::kConv,
+    &onednn::kDeconv,
+    &onednn::kPool,
+    &onednn::kReorder,
 };
 
 const Family* find_family(const Workload& workload) {
