@@ -1,6 +1,5 @@
 #include "providers/provider_case.h"
 
-#include "base/random.h"
 #include "kernel/reorder.h"
 #include "ops/convert.h"
 #include "ops/run_node.h"
@@ -93,7 +92,7 @@ void compare(const Tensor& actual, const Tensor& expected, double tolerance) {
 }
 
 Tensor run_reference(const Workload& workload, std::span<const Tensor> inputs) {
-  if (is_reorder(workload)) return converted(inputs[0], workload.output(0).dtype);
+  if (is_reorder(workload)) return convert(inputs[0], workload.output(0).dtype);
   std::vector<const Tensor*> pointers;
   for (size_t i = 0; i < inputs.size(); ++i) pointers.push_back(workload.inputs[i] ? &inputs[i] : nullptr);
   return run_node(workload.node(), pointers)[0];

@@ -20,5 +20,8 @@ extern const Family kLayerNorm;  // LayerNormalization
 extern const Family kEltwise;    // Relu, Sigmoid, Gelu …
 extern const Family kBinary;     // Add, Mul …
 extern const Family kConcat;     // Concat
+extern const Family kDeconv;     // ConvTranspose
+extern const Family kPool;       // MaxPool, AveragePool, GlobalMaxPool, GlobalAveragePool
+extern const Family kReorder;    // attune::Reorder
 
 }  // namespace attune::onednn

@@ -24,6 +24,13 @@ dnnl::memory::desc describe_operand(const TensorSpec& operand, const TensorSpec&
   return describe_broadcast(spec, rank);
 }
 
+bool varies_beyond_channels(const dnnl::memory::desc& desc) {
+  const Dims dims = desc.dims();
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (i != 1 && dims[i] != 1) return true;
+  return false;
+}
+
 }  // namespace
 
 std::vector<Eltwise> eltwise_of(const EpilogueStep& step) {
@@ -52,7 +59,7 @@ std::vector<Eltwise> eltwise_of(const EpilogueStep& step) {
 }
 
 PostOps make_post_ops(const Workload& workload, const TensorSpec& result) {
-  PostOps made{base_attributes(), {}};
+  PostOps made{base_attributes(), {}, false};
   dnnl::post_ops ops;
   for (const EpilogueStep& step : parse_epilogue(workload.attributes)) {
     if (!step.is_binary()) {
@@ -64,6 +71,7 @@ PostOps make_post_ops(const Workload& workload, const TensorSpec& result) {
     if (!workload.has_input(input)) throw UserError("epilogue step '{}' names a missing input", to_text(step));
     const auto desc = describe_operand(workload.input(input), result);
     made.arguments.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(ops.len()) | DNNL_ARG_SRC_1, desc, Source::input, input});
+    made.operands_vary_beyond_channels |= varies_beyond_channels(desc);
     ops.append_binary(step.kind == Kind::add ? Algorithm::binary_add : Algorithm::binary_mul, desc);
   }
   made.attributes.set_post_ops(ops);

@@ -19,6 +19,7 @@ std::vector<Eltwise> eltwise_of(const EpilogueStep& step);
 struct PostOps {
   dnnl::primitive_attr attributes;
   std::vector<Argument> arguments;
+  bool operands_vary_beyond_channels = false;  // some operand differs between images or between pixels
 };
 
 /// The epilogue of a fused workload, applied to its output 0. Operands of binary steps are described with the rank of
