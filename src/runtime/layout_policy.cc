@@ -54,8 +54,13 @@ Workload with_layout(Workload workload, Layout layout) {
     if (!spec || spec->constant || spec->dims.size() != rank || !has_maps(*spec)) return;
     if (always || spec->dims == workload.output(0).dims) spec->layout = layout;
   };
+  // An image of few channels is read as it comes: blocks would be mostly padding.
+  constexpr int64_t kFewChannels = 4;
+  const bool image = is_convolution(workload.op) && layout != Layout::nhwc && workload.input(0).dims.size() == rank &&
+                     workload.input(0).dims[1] <= kFewChannels;
   // Concat's inputs differ in one dim and are all of the same kind.
-  for (size_t i = 0; i < workload.inputs.size(); ++i) assign(workload.inputs[i], i == 0 || workload.op == "Concat");
+  for (size_t i = image ? 1 : 0; i < workload.inputs.size(); ++i)
+    assign(workload.inputs[i], i == 0 || workload.op == "Concat");
   for (auto& spec : workload.outputs) assign(spec, true);
   return workload;
 }
