@@ -1,15 +1,13 @@
 #include "base/parallel.h"
 
+#include "base/cores.h"
+
 #include <omp.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <exception>
-#include <fstream>
 #include <mutex>
-#include <string>
 
 #if defined(__SANITIZE_THREAD__)
 #include <sanitizer/tsan_interface.h>
@@ -24,30 +22,8 @@
 namespace attune {
 namespace {
 
-int affinity_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return std::max(1, CPU_COUNT(&set));
-}
-
-/// Cores that the cgroup's quota pays for; a large number when there is none.
-int quota_cores() {
-  std::ifstream v2("/sys/fs/cgroup/cpu.max");
-  std::string quota;
-  double period = 0;
-  if (v2 >> quota >> period && quota != "max" && period > 0)
-    return std::max(1, static_cast<int>(std::ceil(std::stod(quota) / period)));
-  std::ifstream quota_v1("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
-  std::ifstream period_v1("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-  double microseconds = 0;
-  if (quota_v1 >> microseconds && period_v1 >> period && microseconds > 0 && period > 0)
-    return std::max(1, static_cast<int>(std::ceil(microseconds / period)));
-  return 1 << 16;
-}
-
 std::atomic<int>& configured_threads() {
-  static std::atomic<int> count{std::min(affinity_cores(), quota_cores())};
+  static std::atomic<int> count{usable_cores()};
   return count;
 }
 

@@ -118,8 +118,15 @@ ExitCode parse_and_run(int argc, const char* const* argv, std::span<const Verb> 
   return actions.at(verb->get_name())();
 }
 
+/// Names out of a model can be of any length; a message is for reading.
+std::string abbreviated(const std::string& message) {
+  constexpr size_t kMostCharacters = 4000;
+  if (message.size() <= kMostCharacters) return message;
+  return message.substr(0, kMostCharacters / 2) + " … " + message.substr(message.size() - kMostCharacters / 4);
+}
+
 int report(ExitCode code, const std::string& message) {
-  write_stderr(fmt::format("attune: error: {}\n", printable(message, Newlines::keep)));
+  write_stderr(fmt::format("attune: error: {}\n", printable(abbreviated(message), Newlines::keep)));
   return static_cast<int>(code);
 }
 

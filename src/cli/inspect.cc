@@ -4,7 +4,7 @@
 #include "cli/verbs.h"
 #include "graph/text.h"
 #include "insight/inventory.h"
-#include "kernel/workload.h"
+#include "kernel/workload_count.h"
 
 #include <CLI/CLI.hpp>
 
@@ -66,7 +66,7 @@ void add_operators(const Inventory& inventory, Report& report) {
   report.tables.push_back(std::move(table));
 }
 
-void add_workloads(const std::vector<Workload>& workloads, Report& report) {
+void add_workloads(const std::vector<WorkloadCount>& workloads, Report& report) {
   Table table{"workloads",
               {{"operator"},
                {"count", Align::right},
@@ -78,9 +78,9 @@ void add_workloads(const std::vector<Workload>& workloads, Report& report) {
                {"attributes"}},
               {}};
   double all_flops = 0;
-  for (const Workload& w : workloads) all_flops += w.cost.flops * static_cast<double>(w.count());
+  for (const WorkloadCount& w : workloads) all_flops += w.cost.flops * static_cast<double>(w.count());
   report.json["workloads"] = Json::array();
-  for (const Workload& w : workloads) {
+  for (const WorkloadCount& w : workloads) {
     const double share = all_flops > 0 ? w.cost.flops * static_cast<double>(w.count()) / all_flops : 0;
     table.rows.push_back({w.op, std::to_string(w.count()), fmt::format("{:.3f}", w.cost.flops / 1e6),
                           fmt::format("{:.3f}", w.cost.bytes / 1e6), fmt::format("{:.1f} %", share * 100), w.inputs,
@@ -101,7 +101,7 @@ void add_workloads(const std::vector<Workload>& workloads, Report& report) {
 
 std::string megabytes(double bytes) { return fmt::format("{:.1f} MB", bytes / 1e6); }
 
-void add_totals(const Model& model, const Inventory& inventory, const std::vector<Workload>* workloads,
+void add_totals(const Model& model, const Inventory& inventory, const std::vector<WorkloadCount>* workloads,
                 const MemoryEstimate* memory, Report& report) {
   Table table{"model", {{"what"}, {"value", Align::right}}, {}};
   const auto row = [&](const char* what, const std::string& text, const char* key, const Json& value) {
@@ -157,7 +157,7 @@ ExitCode run_inspect(const InspectArguments& arguments) {
     write_stdout(attune::to_text(model.graph, {.most_elements = 16}));
     return ExitCode::ok;
   }
-  const std::vector<Workload> workloads = extract_workloads(model.graph, facts);
+  const std::vector<WorkloadCount> workloads = count_workloads(model.graph, facts);
   const MemoryEstimate memory = estimate_memory(model.graph, facts);
   add_totals(model, inventory, &workloads, &memory, report);
   add_interface(model.graph, &facts, report);

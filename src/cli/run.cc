@@ -7,6 +7,7 @@
 #include "io/npz.h"
 #include "ops/infer_graph.h"
 #include "runtime/executor.h"
+#include "runtime/session.h"
 #include "runtime/random_inputs.h"
 #include "runtime/tensor_summary.h"
 

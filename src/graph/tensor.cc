@@ -54,6 +54,12 @@ Tensor Tensor::borrow(DType dtype, Dims dims, const std::byte* data, std::shared
   return result;
 }
 
+Tensor Tensor::wrap(DType dtype, Dims dims, std::byte* data) {
+  Tensor result = borrow(dtype, std::move(dims), data, nullptr);
+  result.writable_ = true;
+  return result;
+}
+
 int64_t Tensor::size_bytes() const { return byte_size(dtype_, count_).value_or(0); }
 
 std::byte* Tensor::mutable_bytes() {

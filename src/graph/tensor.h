@@ -52,6 +52,8 @@ class Tensor {
   static Tensor zeros(DType dtype, Dims dims);
   /// Read-only view of bytes kept alive by `owner`.
   static Tensor borrow(DType dtype, Dims dims, const std::byte* data, std::shared_ptr<const void> owner);
+  /// Writable view of bytes that the caller keeps alive as long as the tensor and its copies.
+  static Tensor wrap(DType dtype, Dims dims, std::byte* data);
   template <class T> static Tensor from(Dims dims, std::span<const T> values);
   template <class T> static Tensor scalar(T value) { return from<T>({}, std::span<const T>(&value, 1)); }
   static Tensor vector(std::span<const int64_t> values) {

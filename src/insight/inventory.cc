@@ -43,9 +43,9 @@ Inventory take_inventory(const Graph& graph) {
   return inventory;
 }
 
-ModelCost model_cost(const std::vector<Workload>& workloads) {
+ModelCost model_cost(const std::vector<WorkloadCount>& workloads) {
   ModelCost total;
-  for (const Workload& workload : workloads) {
+  for (const WorkloadCount& workload : workloads) {
     total.cost.flops += workload.cost.flops * static_cast<double>(workload.count());
     total.cost.bytes += workload.cost.bytes * static_cast<double>(workload.count());
     total.complete &= workload.shapes_known;

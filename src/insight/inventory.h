@@ -2,7 +2,7 @@
 #pragma once
 
 #include "graph/graph.h"
-#include "kernel/workload.h"
+#include "kernel/workload_count.h"
 #include "ops/infer_graph.h"
 #include "runtime/peak_memory.h"
 
@@ -33,6 +33,6 @@ struct ModelCost {
   Cost cost;
   bool complete = true;
 };
-ModelCost model_cost(const std::vector<Workload>& workloads);
+ModelCost model_cost(const std::vector<WorkloadCount>& workloads);
 
 }  // namespace attune

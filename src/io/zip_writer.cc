@@ -12,7 +12,9 @@ namespace attune::zip {
 namespace {
 
 constexpr uint16_t kVersionNeeded = 45;  // zip64
-constexpr uint64_t kDosDate = 0x0021;    // 1 January 1980, so that equal arrays make equal files
+constexpr uint16_t kMadeByUnix = 3 << 8 | kVersionNeeded;
+constexpr uint64_t kPermissions = 0100644ull << 16;  // a regular file that anybody may read
+constexpr uint64_t kDosDate = 0x0021;                // 1 January 1980, so that equal arrays make equal files
 constexpr size_t kChunkBytes = size_t{1} << 18;
 constexpr size_t kMaxNameBytes = 0xFFFF;
 
@@ -85,7 +87,7 @@ std::string Writer::central_header(const Entry& entry) {
       zip64.bytes().empty() ? "" : Fields().u16(kZip64Extra).u16(zip64.bytes().size()).text(zip64.bytes()).bytes();
   return Fields()
       .u32(kCentralSignature)
-      .u16(kVersionNeeded)
+      .u16(kMadeByUnix)
       .u16(kVersionNeeded)
       .u16(entry.flags)
       .u16(entry.method)
@@ -99,7 +101,7 @@ std::string Writer::central_header(const Entry& entry) {
       .u16(0)  // comment
       .u16(0)  // disk
       .u16(0)  // internal attributes
-      .u32(0)  // external attributes
+      .u32(kPermissions)
       .u32(offset)
       .text(entry.name)
       .text(extra)

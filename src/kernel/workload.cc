@@ -1,14 +1,7 @@
 #include "kernel/workload.h"
 
-#include "ops/registry.h"
-
-#include <algorithm>
-#include <map>
-
 namespace attune {
 namespace {
-
-std::string op_text(const Node& node) { return node.domain.empty() ? node.op : node.domain + "::" + node.op; }
 
 std::string attribute_text(const Attribute& attribute) {
   const auto list = [](const auto& values) {
@@ -27,107 +20,86 @@ std::string attribute_text(const Attribute& attribute) {
   return std::string(attribute_kind(attribute));
 }
 
-std::string type_text(const ValueType& type) {
-  return fmt::format("{}[{}]", dtype_name(type.dtype), to_text(type.shape));
-}
-
-class Extractor {
- public:
-  std::vector<Workload> run(const Graph& graph, const GraphFacts& facts) {
-    visit(graph, facts);
-    return std::move(workloads_);
-  }
-
- private:
-  void visit(const Graph& graph, const GraphFacts& facts) {
-    for (const Node& node : graph.nodes()) {
-      add(graph, facts, node);
-      for (const auto& [name, attribute] : node.attributes)
-        if (const auto* body = std::get_if<std::shared_ptr<Graph>>(&attribute))
-          visit(**body, body_facts(**body, facts));
-    }
-  }
-
-  /// Types inside a body as far as its captures and own declarations tell.
-  static GraphFacts body_facts(const Graph& body, const GraphFacts& outer) {
-    Graph typed = body;
-    for (const Capture& capture : typed.captures) {
-      const ValueType& type = outer.types[static_cast<size_t>(capture.outer)];
-      typed.value(capture.inner).dtype = type.dtype;
-      typed.value(capture.inner).shape = type.shape;
-    }
-    try {
-      return infer_graph(typed);
-    } catch (const UserError&) {
-      GraphFacts facts;  // a branch for other shapes: only its operators are known
-      facts.types.resize(body.values().size());
-      facts.constants.resize(body.values().size());
-      facts.contents.resize(body.values().size());
-      return facts;
-    }
-  }
-
-  void add(const Graph& graph, const GraphFacts& facts, const Node& node) {
-    Workload workload;
-    workload.op = op_text(node);
-    const auto join = [&](const std::vector<ValueId>& ids, std::string& out) {
-      for (size_t i = 0; i < ids.size(); ++i) {
-        out += i ? ", " : "";
-        if (ids[i] == kNoValue) {
-          out += "_";
-          continue;
-        }
-        const ValueType& type = facts.types[static_cast<size_t>(ids[i])];
-        workload.shapes_known &= concrete(type.shape).has_value();
-        out += type_text(type) + (graph.value(ids[i]).is_constant() ? "*" : "");
-        const Layout layout = graph.value(ids[i]).layout;
-        if (layout != Layout::plain) out += "@" + std::string(layout_name(layout));
-      }
-    };
-    join(node.inputs, workload.inputs);
-    join(node.outputs, workload.outputs);
-    for (const auto& [name, attribute] : node.attributes)
-      workload.attributes += (workload.attributes.empty() ? "" : ", ") + name + "=" + attribute_text(attribute);
-    workload.key = fmt::format("{}@{}({}) -> ({}) {{{}}}", workload.op, node.version, workload.inputs, workload.outputs,
-                               workload.attributes);
-    const auto [found, is_new] = index_.emplace(workload.key, workloads_.size());
-    if (is_new) {
-      workload.cost = node_cost(facts, node);
-      workloads_.push_back(std::move(workload));
-    }
-    workloads_[found->second].nodes.push_back(node.name);
-  }
-
-  std::vector<Workload> workloads_;
-  std::map<std::string, size_t> index_;
-};
+int64_t channel_block(Layout layout) { return layout == Layout::nchw8c ? 8 : layout == Layout::nchw16c ? 16 : 1; }
 
 }  // namespace
 
-Cost node_cost(const GraphFacts& facts, const Node& node) {
-  Cost cost;
-  bool known = true;
-  const auto collect = [&](const std::vector<ValueId>& ids) {
-    std::vector<ValueType> types;
-    for (const ValueId id : ids) {
-      types.push_back(id == kNoValue ? ValueType{} : facts.types[static_cast<size_t>(id)]);
-      if (id == kNoValue) continue;
-      const auto dims = concrete(types.back().shape);
-      known &= dims.has_value();
-      if (dims)
-        cost.bytes += static_cast<double>(byte_size(types.back().dtype, checked_count(*dims).value_or(0)).value_or(0));
-    }
-    return types;
-  };
-  const auto inputs = collect(node.inputs);
-  const auto outputs = collect(node.outputs);
-  const OpDef& op = require_op(node);
-  if (known && op.flops != nullptr) cost.flops = op.flops(CostContext(node, inputs, outputs));
-  return cost;
+std::optional<int64_t> storage_bytes(const TensorSpec& spec) {
+  Dims dims = spec.dims;
+  const int64_t block = channel_block(spec.layout);
+  if (block > 1 && dims.size() > 1) dims[1] = (dims[1] + block - 1) / block * block;
+  const auto count = checked_count(dims);
+  return count ? byte_size(spec.dtype, *count) : std::nullopt;
 }
 
-std::vector<Workload> extract_workloads(const Graph& graph, const GraphFacts& facts) {
-  return Extractor().run(graph, facts);
+std::string to_text(const std::optional<TensorSpec>& spec) {
+  if (!spec) return "_";
+  std::string out = fmt::format("{}[{}]", dtype_name(spec->dtype), to_text(spec->dims));
+  if (spec->layout != Layout::plain) out += "@" + std::string(layout_name(spec->layout));
+  return spec->constant ? out + "*" : out;
+}
+
+std::string_view numeric_mode_name(NumericMode mode) {
+  return mode == NumericMode::high_precision ? "high_precision" : "high_performance";
+}
+
+std::string attributes_text(const Attributes& attributes) {
+  std::string out;
+  for (const auto& [name, attribute] : attributes)
+    out += (out.empty() ? "" : ", ") + name + "=" + attribute_text(attribute);
+  return out;
+}
+
+std::string Workload::key() const {
+  const auto join = [](const std::vector<std::optional<TensorSpec>>& specs) {
+    std::string out;
+    for (size_t i = 0; i < specs.size(); ++i) out += (i ? ", " : "") + to_text(specs[i]);
+    return out;
+  };
+  return fmt::format("{}{}@{}({}) -> ({}) {{{}}}{}", domain.empty() ? "" : domain + "::", op, version, join(inputs),
+                     join(outputs), attributes_text(attributes),
+                     mode == NumericMode::high_precision ? "" : " high_performance");
+}
+
+Node Workload::node() const {
+  Node node;
+  node.name = op;
+  node.domain = domain;
+  node.op = op;
+  node.version = version;
+  node.attributes = attributes;
+  ValueId id = 0;
+  for (const auto& spec : inputs) {
+    node.inputs.push_back(spec ? id : kNoValue);
+    ++id;
+  }
+  for (const auto& spec : outputs) {
+    node.outputs.push_back(spec ? id : kNoValue);
+    ++id;
+  }
+  return node;
+}
+
+std::optional<Workload> make_workload(const Graph& graph, const GraphFacts& facts, const Node& node) {
+  Workload workload{node.domain, node.op, node.version, node.attributes, {}, {}, NumericMode::high_precision};
+  bool known = true;
+  const auto add = [&](const std::vector<ValueId>& ids, std::vector<std::optional<TensorSpec>>& specs) {
+    for (const ValueId id : ids) {
+      if (id == kNoValue) {
+        specs.emplace_back();
+        continue;
+      }
+      const ValueType& type = facts.types[static_cast<size_t>(id)];
+      const auto dims = concrete(type.shape);
+      known &= dims.has_value() && type.dtype != DType::undefined;
+      specs.push_back(
+          TensorSpec{type.dtype, dims.value_or(Dims{}), graph.value(id).layout, graph.value(id).is_constant()});
+    }
+  };
+  add(node.inputs, workload.inputs);
+  add(node.outputs, workload.outputs);
+  if (!known) return std::nullopt;
+  return workload;
 }
 
 }  // namespace attune

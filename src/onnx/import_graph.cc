@@ -14,7 +14,7 @@ namespace {
 
 // Functions may call functions; both limits stop models whose expansion would never end or never fit.
 constexpr int kMostCallDepth = 32;
-constexpr size_t kMostNodes = 2'000'000;
+constexpr size_t kMostNodes = 250'000;
 
 using FunctionKey = std::tuple<std::string, std::string, std::string>;  // domain, name, overload
 using AttributeProtos = std::map<std::string, const onnx::AttributeProto*>;
@@ -71,6 +71,7 @@ class Importer {
     add_initializers(proto, scope, where);
     add_inputs(proto, scope, where);
     read_value_infos(proto, where);
+    refuse_overwriting(proto, scope, where);
     for (const onnx::NodeProto* node : sorted_nodes(proto.node(), where)) add_node(*node, scope, context, where);
     add_outputs(proto, scope, where);
   }
@@ -115,6 +116,14 @@ class Importer {
     if (!fits)
       throw UserError("{} is declared as {} {} but its initializer is {} {}", what, dtype_name(declared.dtype),
                       to_text(declared.shape), dtype_name(initializer.dtype), to_text(initializer.shape));
+  }
+
+  static void refuse_overwriting(const onnx::GraphProto& proto, const Scope& scope, const std::string& where) {
+    for (const auto& node : proto.node())
+      for (const std::string& name : node.output())
+        if (scope.find_own(name))
+          throw UserError("value '{}' is produced by node '{}' but is already an input or initializer of {}", name,
+                          node_label(node), where);
   }
 
   void read_value_infos(const onnx::GraphProto& proto, const std::string& where) {

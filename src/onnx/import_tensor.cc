@@ -148,6 +148,9 @@ Tensor import_sparse_tensor(const onnx::SparseTensorProto& proto, TensorSources&
   const Tensor values = import_tensor(proto.values(), sources, what + " (values)");
   const Tensor indices = import_tensor(proto.indices(), sources, what + " (indices)");
   const Dims dims(proto.dims().begin(), proto.dims().end());
+  const auto dense_bytes = checked_count(dims) ? byte_size(values.dtype(), *checked_count(dims)) : std::nullopt;
+  if (!dense_bytes) throw UserError("{} has shape {}, whose size is negative or overflows", what, to_text(dims));
+  check_memory(*dense_bytes, [&] { return what + " of shape " + to_text(dims); });
   const auto rank = static_cast<int64_t>(dims.size());
   const bool linear = indices.rank() == 1;
   if (indices.dtype() != DType::i64 || values.rank() != 1 || indices.rank() < 1 || indices.rank() > 2 ||

@@ -113,7 +113,7 @@ void thresholded_relu_kernel(KernelContext& context) {
 
 void infer_swiglu(InferContext& context) {
   require_plain_float(context, 0);
-  const DType dtype = require_same_dtype(context, 0, 2);
+  const DType dtype = shared_dtype(context, 0, 2);
   const auto& gate = context.shape(0);
   const auto& linear = context.shape(1);
   std::optional<Shape> shape = gate ? gate : linear;
@@ -141,7 +141,7 @@ void swiglu_kernel(KernelContext& context) {
 /// The slope broadcasts to the input, never the other way round.
 void infer_prelu(InferContext& context) {
   require_plain_numeric(context, 0);
-  require_same_dtype(context, 0, 2);
+  shared_dtype(context, 0, 2);
   const auto joint = broadcast_inputs(context, 0, 2);
   const auto& src = context.shape(0);
   if (joint && src) {

@@ -45,7 +45,7 @@ void infer_clip(InferContext& context) {
     require_plain_float(context, 0);
   } else {
     require_plain_numeric(context, 0);
-    require_same_dtype(context, 0, std::min(context.input_count(), 3));
+    shared_dtype(context, 0, std::min(context.input_count(), 3));
     require_one_element(context, 1, "min");
     require_one_element(context, 2, "max");
   }

@@ -15,7 +15,7 @@ constexpr int kModTakesFloats = 28;  // with fmod = 0
 
 ValueType infer_arithmetic(InferContext& context) {
   require_plain_numeric(context, 0);
-  ValueType type{require_same_dtype(context, 0, 2), broadcast_inputs(context, 0, 2)};
+  ValueType type{shared_dtype(context, 0, 2), broadcast_inputs(context, 0, 2)};
   context.set_output(0, type.dtype, type.shape);
   return type;
 }

@@ -8,7 +8,7 @@ namespace attune {
 namespace {
 
 ValueType infer_comparison(InferContext& context) {
-  require_same_dtype(context, 0, 2);
+  shared_dtype(context, 0, 2);
   ValueType type{DType::boolean, broadcast_inputs(context, 0, 2)};
   context.set_output(0, type.dtype, type.shape);
   return type;

@@ -58,7 +58,7 @@ void infer_xor(InferContext& context) {
 
 void infer_bitwise(InferContext& context) {
   require_plain_integer(context, 0);
-  const DType dtype = require_same_dtype(context, 0, 2);
+  const DType dtype = shared_dtype(context, 0, 2);
   context.set_output(0, dtype, broadcast_inputs(context, 0, 2));
 }
 

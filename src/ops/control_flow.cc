@@ -18,10 +18,12 @@ const Graph* known_branch(const InferContext& context) {
 void infer_if(InferContext& context) {
   if (context.dtype(0) != DType::boolean && context.dtype(0) != DType::undefined)
     context.fail("the condition is {}, expected bool", dtype_name(context.dtype(0)));
+  const Graph& then_branch = context.attr_graph("then_branch");
+  const Graph& else_branch = context.attr_graph("else_branch");
   const Graph* taken = known_branch(context);
-  std::vector<ValueType> types = context.infer_subgraph(taken ? *taken : context.attr_graph("then_branch"), {});
+  std::vector<ValueType> types = context.infer_subgraph(taken ? *taken : then_branch, {});
   if (!taken) {
-    const std::vector<ValueType> others = context.infer_subgraph(context.attr_graph("else_branch"), {});
+    const std::vector<ValueType> others = context.infer_subgraph(else_branch, {});
     if (others.size() != types.size()) context.fail("the branches have {} and {} outputs", types.size(), others.size());
     for (size_t i = 0; i < types.size(); ++i)
       types[i] = {merge_dtypes(types[i].dtype, others[i].dtype, context, static_cast<int>(i)),

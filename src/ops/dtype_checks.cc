@@ -30,7 +30,7 @@ void require_bool(const InferContext& context, int input) {
       context, input, [](DType dtype) { return dtype == DType::boolean; }, "bool");
 }
 
-DType require_same_dtype(const InferContext& context, int first, int last) {
+DType shared_dtype(const InferContext& context, int first, int last) {
   DType shared = DType::undefined;
   for (int i = first; i < last; ++i) {
     if (!context.has_input(i) || context.dtype(i) == DType::undefined) continue;

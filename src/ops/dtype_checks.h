@@ -14,6 +14,6 @@ void require_plain_integer(const InferContext& context, int input);
 void require_plain_numeric(const InferContext& context, int input);
 void require_bool(const InferContext& context, int input);
 /// The dtype that inputs [first, last) share, omitted ones aside; fails when they differ.
-DType require_same_dtype(const InferContext& context, int first, int last);
+DType shared_dtype(const InferContext& context, int first, int last);
 
 }  // namespace attune

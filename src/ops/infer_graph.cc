@@ -43,7 +43,11 @@ class StaticInfer final : public InferContext {
     return facts_.contents[id(i)];
   }
   void set_output(int i, DType dtype, std::optional<Shape> shape) override {
-    if (wants_output(i)) facts_.types[output_id(i)] = {dtype, std::move(shape)};
+    if (!wants_output(i)) return;
+    const auto dims = concrete(shape);
+    if (dims && !checked_count(*dims))
+      fail("output {} would have shape {}, whose size is negative or overflows", i, to_text(*dims));
+    facts_.types[output_id(i)] = {dtype, std::move(shape)};
   }
   void set_content(int i, std::vector<Dim> content) override {
     if (wants_output(i) && static_cast<int64_t>(content.size()) <= kMostContentElements)
@@ -184,6 +188,8 @@ GraphFacts infer_graph(const Graph& graph, const InferOptions& options) {
     if (given != options.input_shapes.end())
       infer.facts().types[static_cast<size_t>(id)].shape = to_shape(given->second);
   }
+  for (const auto& [id, type] : options.types) infer.facts().types[static_cast<size_t>(id)] = type;
+  for (const auto& [id, tensor] : options.contents) infer.facts().constants[static_cast<size_t>(id)] = tensor;
   return infer.run();
 }
 

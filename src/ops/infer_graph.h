@@ -13,6 +13,10 @@ namespace attune {
 struct InferOptions {
   /// Shapes for graph inputs, by name; they replace the declared ones.
   std::map<std::string, Dims> input_shapes;
+  /// Types of inputs and captures, by value; they replace the declared ones.
+  std::map<ValueId, ValueType> types;
+  /// Contents of inputs and captures that hold for this analysis.
+  std::map<ValueId, Tensor> contents;
 };
 
 /// What is known of each value of a graph, by ValueId.

@@ -91,7 +91,7 @@ void pass_content(InferContext& context, const std::optional<Shape>& output_shap
   if (auto content = context.content(0)) context.set_content(0, std::move(*content));
 }
 
-void require_same_dtype(const InferContext& context, int i, int j) {
+void require_equal_dtypes(const InferContext& context, int i, int j) {
   const DType a = context.dtype(i), b = context.dtype(j);
   if (a != b && a != DType::undefined && b != DType::undefined)
     context.fail("inputs {} and {} have dtypes {} and {}, expected one", i, j, dtype_name(a), dtype_name(b));

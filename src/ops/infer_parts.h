@@ -33,7 +33,7 @@ Dims concrete_dims(const OpContext& context, const Shape& shape);
 /// Inference of operators that keep the order of elements: the contents of input 0 are those of output 0.
 void pass_content(InferContext& context, const std::optional<Shape>& output_shape);
 /// Fails unless inputs i and j have one dtype (an unknown one passes).
-void require_same_dtype(const InferContext& context, int i, int j);
+void require_equal_dtypes(const InferContext& context, int i, int j);
 /// Fails unless the rank of input i is `rank` or unknown.
 void require_rank(const InferContext& context, int i, int64_t rank);
 /// Fails unless input i is i32 or i64 or of unknown type.

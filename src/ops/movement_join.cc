@@ -1,5 +1,6 @@
 #include "ops/movement_join.h"
 
+#include "ops/axis_split.h"
 #include "ops/content.h"
 #include "ops/infer_parts.h"
 #include "ops/movable.h"
@@ -9,22 +10,6 @@
 
 namespace attune {
 namespace {
-
-int64_t product(const Dims& dims, int64_t first, int64_t last) {
-  int64_t result = 1;
-  for (int64_t i = first; i < last; ++i) result *= dims[i];
-  return result;
-}
-
-/// Copies `part` between a tensor and its slab [offset, offset + part) of `whole` along an axis.
-struct Slab {
-  Slab(const Dims& whole, const Dims& part, int64_t axis)
-      : outer(product(whole, 0, axis)),
-        inner(product(whole, axis + 1, static_cast<int64_t>(whole.size()))),
-        whole_row(whole[axis] * inner),
-        part_row(part[axis] * inner) {}
-  int64_t outer, inner, whole_row, part_row;
-};
 
 // ---- Concat ----
 
@@ -54,7 +39,7 @@ void infer_concat(InferContext& context) {
   DType dtype = DType::undefined;
   for (int i = 0; i < context.input_count(); ++i) {
     if (!context.has_input(i)) context.fail("input {} is missing", i);
-    require_same_dtype(context, 0, i);
+    require_equal_dtypes(context, 0, i);
     if (dtype == DType::undefined) dtype = context.dtype(i);
     const std::optional<Shape>& shape = context.shape(i);
     if (!shape) {
@@ -79,13 +64,14 @@ void infer_concat(InferContext& context) {
 void run_concat(KernelContext& context) {
   move_into(context, 0, [&](Tensor& dst) {
     const int64_t axis = context.axis_in_range(context.attr_int("axis"), dst.rank());
+    const AxisSplit whole = split_axis(dst.dims(), axis);
     std::byte* to = dst.mutable_bytes();
     for (int i = 0; i < context.input_count(); ++i) {
       const Tensor src = movable(context.input(i));
-      const Slab slab(dst.dims(), src.dims(), axis);
-      strided_copy(element_bytes(src), Dims{slab.outer, slab.part_row}, to, Dims{slab.whole_row, 1}, src.bytes(),
-                   Dims{slab.part_row, 1});
-      to += slab.part_row * element_bytes(src);
+      const int64_t row = src.dim(axis) * whole.inner;
+      strided_copy(element_bytes(src), Dims{whole.outer, row}, to, Dims{whole.length * whole.inner, 1}, src.bytes(),
+                   Dims{row, 1});
+      to += row * element_bytes(src);
     }
   });
 }
@@ -163,17 +149,16 @@ void run_split(KernelContext& context) {
   if (const auto sizes = context.ints_from("split", 1)) given = to_shape(*sizes);
   const Dims sizes = concrete_dims(context, part_sizes(context, Dim(src.dim(axis)), given));
   if (src.count() == 0) return;
+  const AxisSplit whole = split_axis(src.dims(), axis);
   const std::byte* from = src.bytes();
   for (int i = 0; i < context.output_count(); ++i) {
-    Dims part = src.dims();
-    part[axis] = sizes[i];
-    const Slab slab(src.dims(), part, axis);
+    const int64_t row = sizes[i] * whole.inner;
     if (context.wants_output(i))
       move_into(context, i, [&](Tensor& dst) {
-        strided_copy(element_bytes(src), Dims{slab.outer, slab.part_row}, dst.mutable_bytes(), Dims{slab.part_row, 1},
-                     from, Dims{slab.whole_row, 1});
+        strided_copy(element_bytes(src), Dims{whole.outer, row}, dst.mutable_bytes(), Dims{row, 1}, from,
+                     Dims{whole.length * whole.inner, 1});
       });
-    from += slab.part_row * element_bytes(src);
+    from += row * element_bytes(src);
   }
 }
 

@@ -52,6 +52,7 @@ constexpr FamilyList kFamilies[] = {
     contrib_math_ops,
     contrib_recurrent_ops,
     contrib_transformer_ops,
+    fused_ops,
 };
 
 std::vector<OpDef> join_families() {

@@ -3,6 +3,8 @@
 #include "ops/content.h"
 #include "ops/registry.h"
 
+#include <cstring>
+
 namespace attune {
 namespace {
 
@@ -29,6 +31,7 @@ class RuntimeInfer final : public InferContext {
     return std::vector<ValueType>(graph.outputs.size());  // the run itself tells
   }
 
+  std::vector<ValueType> take_outputs() { return std::move(outputs_); }
   const ValueType& output_type(int i) const { return outputs_[static_cast<size_t>(i)]; }
 
  private:
@@ -53,10 +56,14 @@ class RuntimeKernel final : public KernelContext {
     const auto dims = concrete(type.shape);
     if (!dims || type.dtype == DType::undefined)
       throw InternalError("op '{}' did not infer the type of output {} from concrete inputs", node().op, i);
-    return tensor = Tensor::allocate(type.dtype, *dims);
+    return allocate(i, type.dtype, *dims);
   }
   Tensor& allocate(int i, DType dtype, Dims dims) override {
-    return outputs_.at(static_cast<size_t>(i)) = Tensor::allocate(dtype, std::move(dims));
+    try {
+      return outputs_.at(static_cast<size_t>(i)) = Tensor::allocate(dtype, std::move(dims));
+    } catch (const UserError& error) {
+      fail("output {}: {}", i, error.what());  // too large or impossible: say which node asks for it
+    }
   }
   void set_output(int i, Tensor tensor) override { outputs_.at(static_cast<size_t>(i)) = std::move(tensor); }
   std::vector<Tensor> run_subgraph(const Graph& graph, std::span<const Tensor> inputs) override {
@@ -66,6 +73,8 @@ class RuntimeKernel final : public KernelContext {
   uint64_t random_seed() const override {
     return options_.random_seed * 0x9E3779B97F4A7C15ull + std::hash<std::string>{}(node().name);
   }
+  /// Computes into `tensor` unless the kernel sets a tensor of its own.
+  void preset(int i, Tensor tensor) { outputs_.at(static_cast<size_t>(i)) = std::move(tensor); }
   std::vector<Tensor> take_outputs() {
     for (int i = 0; i < output_count(); ++i)
       if (wants_output(i) && outputs_[static_cast<size_t>(i)].empty())
@@ -89,6 +98,30 @@ std::vector<Tensor> run_node(const Node& node, std::span<const Tensor* const> in
   RuntimeKernel kernel(node, inputs, types, options);
   op.kernel(kernel);
   return kernel.take_outputs();
+}
+
+void run_node_into(const Node& node, std::span<const Tensor* const> inputs, std::span<Tensor> outputs,
+                   const RunNodeOptions& options) {
+  const OpDef& op = require_op(node);
+  RuntimeInfer types(node, inputs);
+  op.infer(types);
+  RuntimeKernel kernel(node, inputs, types, options);
+  for (size_t i = 0; i < outputs.size(); ++i) kernel.preset(static_cast<int>(i), outputs[i]);
+  op.kernel(kernel);
+  const std::vector<Tensor> results = kernel.take_outputs();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].empty() || results[i].bytes() == outputs[i].bytes()) continue;
+    if (results[i].size_bytes() != outputs[i].size_bytes())
+      throw InternalError("op '{}' gave output {} as {}, planned was {}", node.op, i, to_text(results[i].dims()),
+                          to_text(outputs[i].dims()));
+    std::memcpy(outputs[i].mutable_bytes(), results[i].bytes(), static_cast<size_t>(results[i].size_bytes()));
+  }
+}
+
+std::vector<ValueType> infer_node(const Node& node, std::span<const Tensor* const> inputs) {
+  RuntimeInfer types(node, inputs);
+  require_op(node).infer(types);
+  return types.take_outputs();
 }
 
 }  // namespace attune

@@ -16,4 +16,11 @@ struct RunNodeOptions {
 std::vector<Tensor> run_node(const Node& node, std::span<const Tensor* const> inputs,
                              const RunNodeOptions& options = {});
 
+/// The same into tensors that exist already, of exactly the inferred types; empty() where the node omits an output.
+void run_node_into(const Node& node, std::span<const Tensor* const> inputs, std::span<Tensor> outputs,
+                   const RunNodeOptions& options = {});
+
+/// The types of the outputs for these inputs, as far as inference alone tells.
+std::vector<ValueType> infer_node(const Node& node, std::span<const Tensor* const> inputs);
+
 }  // namespace attune

@@ -11,7 +11,7 @@ namespace {
 ValueType infer_joined(InferContext& context) {
   for (int i = 0; i < context.input_count(); ++i) require_plain_numeric(context, i);
   const int count = context.input_count();
-  ValueType type{require_same_dtype(context, 0, count), broadcast_inputs(context, 0, count)};
+  ValueType type{shared_dtype(context, 0, count), broadcast_inputs(context, 0, count)};
   context.set_output(0, type.dtype, type.shape);
   return type;
 }
@@ -90,7 +90,7 @@ void mean_kernel(KernelContext& context) {
 
 void infer_where(InferContext& context) {
   require_bool(context, 0);
-  ValueType type{require_same_dtype(context, 1, 3), broadcast_inputs(context, 0, 3)};
+  ValueType type{shared_dtype(context, 1, 3), broadcast_inputs(context, 0, 3)};
   context.set_output(0, type.dtype, type.shape);
   map_contents(context, 3, type, [](const std::vector<Dim>& x) {
     if (x[0].is_known()) return x[0].value() != 0 ? x[1] : x[2];

@@ -3,7 +3,6 @@
 #include "zoo/models.h"
 #include "zoo/transformer.h"
 
-#include <limits>
 #include <numeric>
 
 namespace attune::zoo {
@@ -42,13 +41,13 @@ ValueId embeddings(GraphBuilder& b, ValueId input_ids, ValueId token_type_ids, c
   return layer_norm(b, "LayerNorm", b.add({b.add({words, types}), positions}), kWidth, kEpsilon);
 }
 
-/// 0 where a token may be seen, the lowest float where not: batch x 1 x 1 x sequence.
+/// 0 where a token may be seen, a large negative number where not: batch x 1 x 1 x sequence.
 ValueId score_mask(GraphBuilder& b, ValueId attention_mask) {
   ValueId mask = b.op("Unsqueeze", {attention_mask, b.ints({1})});
   mask = b.op("Unsqueeze", {mask, b.ints({2})});
   mask = b.op("Cast", {mask}, {{"to", int64_t{1}}});
   mask = b.op("Sub", {b.number(1), mask});
-  return b.mul({mask, b.number(std::numeric_limits<float>::lowest())});
+  return b.mul({mask, b.number(kMaskedScore)});
 }
 
 ValueId heads(GraphBuilder& b, ValueId x, std::vector<int64_t> order) {

@@ -5,7 +5,6 @@
 #include "zoo/transformer.h"
 
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 namespace attune::zoo {
@@ -89,7 +88,7 @@ ValueId attention(GraphBuilder& b, ValueId x, ValueId mask, const Sizes& sizes) 
   const ValueId key = heads(parts[1], {0, 2, 3, 1});
   const ValueId value = heads(parts[2], {0, 2, 1, 3});
   const ValueId scores = b.op("Div", {b.matmul({query, key}), b.number(8)});  // sqrt(kHeadWidth)
-  const ValueId masked = b.op("Where", {mask, scores, b.number(std::numeric_limits<float>::lowest())});
+  const ValueId masked = b.op("Where", {mask, scores, b.number(kMaskedScore)});
   const ValueId context = b.transpose(b.matmul({b.softmax(masked), value}), {0, 2, 1, 3});
   const ValueId merged = b.op("Reshape", {context, leading_shape(b, context, sizes, {kWidth})});
   return conv1d(b, "c_proj", merged, kWidth, kWidth, sizes, residual_deviation());

@@ -48,7 +48,9 @@ Feature max_pool(GraphBuilder& b, Feature x, const PoolSpec& spec) {
                                {"kernel_shape", std::vector<int64_t>{spec.kernel, spec.kernel}},
                                {"pads", std::vector<int64_t>(4, spec.padding)},
                                {"strides", std::vector<int64_t>{spec.stride, spec.stride}}});
-  return {result, x.channels, x.power};
+  // Of n rectified normals of deviation 1, each of power 1/2, the largest has a mean square near ln(n).
+  const double largest = std::log(static_cast<double>(spec.kernel * spec.kernel));
+  return {result, x.channels, 2 * largest * x.power};
 }
 
 Feature linear(GraphBuilder& b, std::string_view module, Feature x, int64_t out) {

@@ -41,6 +41,7 @@ struct PoolSpec {
   int64_t stride = 2;
   int64_t padding = 0;
 };
+/// Of what a ReLU gave.
 Feature max_pool(GraphBuilder& b, Feature x, const PoolSpec& spec);
 
 /// Gemm with weights [out, in] as PyTorch stores them; output of unit power.

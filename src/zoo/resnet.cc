@@ -40,7 +40,6 @@ Graph build_resnet(std::string_view name, Block block, std::array<int, 4> repeat
   Feature x{b.input("input", DType::f32, {batch, 3, size, size}), 3};
   x = relu(b, batch_norm(b, "bn1", conv(b, "conv1", x, {.out = 64, .kernel = 7, .stride = 2})));
   x = max_pool(b, x, {.kernel = 3, .stride = 2, .padding = 1});
-  x.power = 1.0;  // the largest of nine rectified normals: mean near 1
   for (int stage = 0; stage < 4; ++stage)
     for (int i = 0; i < repeats[static_cast<size_t>(stage)]; ++i) {
       const auto scope = b.scope(fmt::format("layer{}.{}", stage + 1, i));

@@ -58,7 +58,6 @@ Graph build_shufflenetv2(const Options& options) {
   Feature x{b.input("input", DType::f32, {batch, 3, size, size}), 3};
   x = relu(b, batch_norm(b, "conv1.1", conv(b, "conv1.0", x, {.out = 24, .kernel = 3, .stride = 2})));
   x = max_pool(b, x, {.kernel = 3, .stride = 2, .padding = 1});
-  x.power = 1.0;  // the largest of nine rectified normals: mean near 1
   size = halved(halved(size));
   int number = 2;
   for (const Stage& stage : kStages) {

@@ -40,7 +40,7 @@ def other_formats(bad):
         out.writestr(zipfile.ZipInfo("model.onnx"), small)
     bad.expect(archive.name, mention=not_onnx)
     (bad.root / "directory.onnx").mkdir()
-    bad.expect("directory.onnx", mention=["directory|regular file"])
+    bad.expect("directory.onnx", mention=["folder|directory|regular file"])
     os.mkfifo(bad.root / "fifo.onnx")
     bad.expect("fifo.onnx", mention=["regular file"])
     (bad.root / "dangling_link.onnx").symlink_to("nowhere.onnx")

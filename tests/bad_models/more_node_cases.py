@@ -39,7 +39,7 @@ def indices(add):
     add("unique_axis_out_of_range", "Unique", [x], axis=5)
     add("nll_loss_target_out_of_range", "NegativeLogLikelihoodLoss", [x, ints(0, 77)], inspect_fails=False)
     add("tf_idf_of_unequal_lengths", "TfIdfVectorizer", [ints(1, 2, 3)], max_gram_length=2, max_skip_count=0,
-        min_gram_length=1, mode="TF", ngram_counts=[0, 900], ngram_indexes=[0], pool_int64s=[1, 2])
+        min_gram_length=1, mode="TF", ngram_counts=[0, 900], ngram_indexes=[0], pool_int64s=[1, 2], inspect_fails=False)
 
 
 def reductions(add):
@@ -49,11 +49,11 @@ def reductions(add):
     add("softmax_axis_out_of_range", "Softmax", [x], axis=2)
     add("hardmax_axis_out_of_range", "Hardmax", [x], axis=-3)
     add("layer_norm_axis_out_of_range", "LayerNormalization", [x, zeros(3)], axis=4)
-    add("layer_norm_scale_of_wrong_shape", "LayerNormalization", [x, zeros(5)])
+    add("layer_norm_scale_of_wrong_shape", "LayerNormalization", [x, zeros(5)], inspect_fails=False)
     image = zeros(1, 4, 5, 5)
-    add("batch_norm_scale_of_wrong_length", "BatchNormalization", [image, zeros(3), zeros(4), zeros(4), zeros(4)])
+    add("batch_norm_scale_of_wrong_length", "BatchNormalization", [image, zeros(3), zeros(4), zeros(4), zeros(4)], inspect_fails=False)
     add("batch_norm_without_variance", "BatchNormalization", [image, zeros(4), zeros(4), zeros(4)])
-    add("instance_norm_scale_of_wrong_length", "InstanceNormalization", [image, zeros(3), zeros(3)])
+    add("instance_norm_scale_of_wrong_length", "InstanceNormalization", [image, zeros(3), zeros(3)], inspect_fails=False)
     add("group_norm_of_zero_groups", "GroupNormalization", [image, zeros(4), zeros(4)], opset=21, num_groups=0)
     add("group_norm_that_does_not_divide", "GroupNormalization", [image, zeros(4), zeros(4)], opset=21, num_groups=3)
     add("lp_normalization_axis_out_of_range", "LpNormalization", [x], axis=9)
@@ -69,7 +69,7 @@ def resizing(add):
     add("resize_by_scales_and_sizes", "Resize", [image, None, np.array([1, 1, 2, 2], F), ints(1, 1, 8, 8)])
     add("resize_to_a_negative_size", "Resize", [image, None, None, ints(1, 1, -8, 8)])
     add("resize_mode_unknown", "Resize", [image, None, np.array([1, 1, 2, 2], F)], mode="lanczos", mention=["mode"])
-    add("resize_nearest_mode_unknown", "Resize", [image, None, np.array([1, 1, 2, 2], F)], nearest_mode="up")
+    add("resize_nearest_mode_unknown", "Resize", [image, None, np.array([1, 1, 2, 2], F)], nearest_mode="up", inspect_fails=False)
     add("resize_axes_out_of_range", "Resize", [image, None, np.array([2, 2], F)], opset=18, axes=[2, 9])
 
 
@@ -80,7 +80,7 @@ def quantization(add):
     add("quantize_zero_point_of_wrong_shape", "QuantizeLinear", [x, np.ones(3, F), np.zeros(2, np.uint8)], axis=1)
     add("dequantize_of_floats", "DequantizeLinear", [x, np.ones((), F)], exit_code=[2, 3])
     add("dequantize_block_that_does_not_fit", "DequantizeLinear", [np.zeros((2, 6), np.int8), np.ones((2, 2), F)],
-        opset=21, axis=1, block_size=4)
+        opset=21, axis=1, block_size=2)
     add("dequantize_negative_block", "DequantizeLinear", [np.zeros((2, 6), np.int8), np.ones((2, 2), F)],
         opset=21, axis=1, block_size=-3)
     add("qlinear_matmul_mismatch", "QLinearMatMul",
@@ -119,7 +119,7 @@ def recurrent(add):
 def signals(add):
     add("dft_axis_out_of_range", "DFT", [zeros(1, 8, 1)], axis=9)
     add("dft_of_a_negative_length", "DFT", [zeros(1, 8, 1), np.array(-3, I)])
-    add("dft_of_2_to_50", "DFT", [zeros(1, 8, 1), np.array(2**50, I)])
+    add("dft_of_2_to_50", "DFT", [zeros(1, 8, 1), np.array(2**50, I)], inspect_fails=False)
     add("stft_frame_step_zero", "STFT", [zeros(1, 64, 1), np.array(0, I), zeros(16)])
     add("stft_frame_longer_than_the_signal", "STFT", [zeros(1, 8, 1), np.array(4, I), zeros(16)])
     add("mel_weights_of_negative_bins", "MelWeightMatrix",

@@ -1,5 +1,7 @@
 """Nodes whose inputs or attributes are wrong. Every error must name the operator and the node."""
 
+import functools
+
 import numpy as np
 from onnx import TensorProto
 
@@ -60,7 +62,7 @@ def schema(add):
     add("axis_is_a_text", "Softmax", [x], axis="last", mention=["axis"])
     add("perm_is_a_number", "Transpose", [x], perm=1, mention=["perm"])
     add("relu_of_bool", "Relu", [np.zeros((2, 3), B)], exit_code=[2, 3])
-    add("conv_of_integers", "Conv", [np.zeros((1, 1, 4, 4), I), np.zeros((1, 1, 3, 3), I)], exit_code=[2, 3])
+    add("conv_of_integers", "Conv", [np.zeros((1, 1, 4, 4), I), np.zeros((1, 1, 3, 3), I)], exit_code=[2, 3], inspect_fails=False)
     add("add_of_float_and_int", "Add", [x, np.zeros((2, 3), I)])
     add("add_of_bools", "Add", [np.zeros(3, B), np.zeros(3, B)], exit_code=[2, 3])
     add("not_of_float", "Not", [x], exit_code=[2, 3])
@@ -84,7 +86,7 @@ def convolutions(add):
     add("conv_group_zero", "Conv", [x, w], group=0, mention=["group"])
     add("conv_group_negative", "Conv", [x, w], group=-2, mention=["group"])
     add("conv_group_that_does_not_divide", "Conv", [x, w], group=3, mention=["group|channel"])
-    add("conv_kernel_larger_than_its_input", "Conv", [x, zeros(6, 4, 9, 9)])
+    add("conv_kernel_larger_than_its_input", "Conv", [x, zeros(6, 4, 12, 12)])
     add("conv_kernel_shape_unlike_the_weights", "Conv", [x, w], kernel_shape=[5, 5], mention=["kernel_shape"])
     add("conv_weights_of_rank_2", "Conv", [x, zeros(6, 4)])
     add("conv_channels_mismatch", "Conv", [x, zeros(6, 5, 3, 3)], mention=["channel"])
@@ -139,8 +141,8 @@ def shapes(add):
     add("reshape_copies_a_dim_that_is_not_there", "Reshape", [x, ints(2, 3, 0)])
     add("reshape_by_a_matrix", "Reshape", [x, np.ones((2, 2), I)])
     add("transpose_perm_too_short", "Transpose", [x], perm=[0], mention=["perm"])
-    add("transpose_perm_twice_the_same", "Transpose", [x], perm=[0, 0], mention=["perm"])
-    add("transpose_perm_out_of_range", "Transpose", [x], perm=[0, 5], mention=["perm"])
+    add("transpose_perm_twice_the_same", "Transpose", [x], perm=[0, 0], mention=["perm|axis"])
+    add("transpose_perm_out_of_range", "Transpose", [x], perm=[0, 5], mention=["perm|axis"])
     add("squeeze_of_a_dim_that_is_not_1", "Squeeze", [x, ints(1)])
     add("unsqueeze_twice_the_same_axis", "Unsqueeze", [x, ints(0, 0)])
     add("unsqueeze_axis_out_of_range", "Unsqueeze", [x, ints(9)])
@@ -163,13 +165,14 @@ def shapes(add):
     add("pad_by_too_few", "Pad", [x, ints(1, 1)])
     add("pad_more_away_than_there_is", "Pad", [x, ints(0, -5, 0, 0)])
     add("pad_mode_unknown", "Pad", [x, ints(0, 0, 0, 0)], mode="mirror", mention=["mode"])
-    add("pad_reflects_nothing", "Pad", [np.zeros((0, 3), F), ints(1, 0, 1, 0)], mode="reflect")
+    add("pad_reflects_nothing", "Pad", [np.zeros((0, 3), F), ints(1, 0, 1, 0)], mode="reflect", inspect_fails=False)
     add("center_crop_pad_to_a_negative", "CenterCropPad", [x, ints(-4, 3)], opset=18)
 
 
-def astronomic(add):
-    """Sizes that no machine has: refused before anything is allocated."""
-    x, large = zeros(2, 3), ["memory|overflow|large|exceed"]
+def astronomic(strict_add):
+    """Sizes that no machine has: refused before anything is allocated. Looking at such a model is harmless."""
+    x, large = zeros(2, 3), ["memory|overflow|large|many"]
+    add = functools.partial(strict_add, inspect_fails=False)
     add("expand_to_2_to_60", "Expand", [x, ints(2**58, 2, 3)], mention=large)
     add("expand_to_an_overflow", "Expand", [x, ints(2**62, 2**62, 2, 3)], mention=large)
     add("tile_by_2_to_40", "Tile", [x, ints(HUGE, HUGE)], mention=large)

@@ -92,7 +92,7 @@ def good_ones(bad):
     bad.add("good_empty_tensor", model([node("Relu", ["x"], ["y"])], inputs=[value("x", shape=(0, 3))],
                                        outputs=[value("y", shape=(0, 3))]), 0)
     bad.add("good_unused_initializer", model([node("Relu", ["x"], ["y"])], initializers=[array("w", np.ones(100))]), 0)
-    name = relu_model().SerializeToString().replace(b"the_relu", b"\xff\xfe_relu")
+    name = relu_model().SerializeToString().replace(b"the_relu", b"\xff\xfee_relu")
     bad.add("name_that_is_not_utf8", name, [0, 2], [])
 
 

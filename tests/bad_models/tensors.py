@@ -83,7 +83,7 @@ def constants(bad):
                 list(mention))
 
     add("constant_without_a_value")
-    add("constant_with_two_values", value_float=1.0, value_int=1)
+    add("constant_with_two_values", exit_code=[0, 2], mention=[], value_float=1.0, value_int=1)
     add("constant_tensor_too_short", value=raw_tensor(raw=b"\0" * 20))
     add("constant_tensor_of_a_terabyte", value=raw_tensor(dims=(2**38,), raw=b"\0" * 4))
     add("constant_string", exit_code=3, mention=["the_constant"], value_string="text")

@@ -1,8 +1,9 @@
 // Runs exported ONNX backend test cases (folders with model.onnx and test_data_set_*/{input,output}_*.pb) and compares
-// dtype, shape and values: backend_runner [--json OUT] DIR...
+// dtype, shape and values: backend_runner [--json OUT] [--session] DIR...
 #include "onnx/model.h"
 #include "ops/infer_graph.h"
 #include "runtime/executor.h"
+#include "runtime/session.h"
 #include "tensor_compare.h"
 
 #include <nlohmann/json.hpp>
@@ -42,17 +43,22 @@ std::vector<Tensor> arrange_inputs(const attune::Graph& graph, const std::vector
   return inputs;
 }
 
+/// The plain reference, or what users run: rewritten, planned, with every provider.
+enum class Way { reference, session };
+
 /// Empty when the case passes, else why not.
-std::string run_case(const fs::path& folder, const Json& meta) {
+std::string run_case(const fs::path& folder, const Json& meta, Way way) {
   const attune::Model model = attune::load_onnx(folder / "model.onnx");
   attune::infer_graph(model.graph);  // static inference must cope with every model that runs
   const attune::ReferenceExecutor executor(model.graph);
+  const attune::Session session(model.graph);
   const attune::test::Tolerance tolerance{meta.value("rtol", 1e-3), meta.value("atol", 1e-7)};
   for (int set = 0;; ++set) {
     const fs::path data = folder / ("test_data_set_" + std::to_string(set));
     if (!fs::exists(data)) return set == 0 ? "the case has no data" : "";
     const auto expected = load_set(data, "output");
-    const auto actual = executor.run(arrange_inputs(model.graph, load_set(data, "input")));
+    const auto inputs = arrange_inputs(model.graph, load_set(data, "input"));
+    const auto actual = way == Way::session ? session.run(inputs) : executor.run(inputs);
     if (actual.size() != expected.size()) return "expected " + std::to_string(expected.size()) + " outputs";
     for (size_t i = 0; i < expected.size(); ++i) {
       const std::string difference = attune::test::compare(actual[i], expected[i].tensor, tolerance);
@@ -61,7 +67,7 @@ std::string run_case(const fs::path& folder, const Json& meta) {
   }
 }
 
-Json judge(const fs::path& folder) {
+Json judge(const fs::path& folder, Way way) {
   Json meta = Json::object();
   if (std::ifstream file(folder / "meta.json"); file) meta = Json::parse(file);
   Json result{{"name", folder.filename().string()}, {"kind", meta.value("kind", "node")}};
@@ -72,7 +78,7 @@ Json judge(const fs::path& folder) {
   }
   std::string why;
   try {
-    why = run_case(folder, meta);
+    why = run_case(folder, meta, way);
   } catch (const std::exception& error) {
     why = error.what();
   }
@@ -85,6 +91,7 @@ Json judge(const fs::path& folder) {
 
 int main(int argc, char** argv) {
   std::string json_path;
+  Way way = Way::reference;
   Json results = Json::array();
   int passed = 0, failed = 0, excluded = 0;
   for (int i = 1; i < argc; ++i) {
@@ -92,7 +99,11 @@ int main(int argc, char** argv) {
       json_path = argv[++i];
       continue;
     }
-    const Json result = judge(argv[i]);
+    if (std::string(argv[i]) == "--session") {
+      way = Way::session;
+      continue;
+    }
+    const Json result = judge(argv[i], way);
     const std::string status = result["status"];
     if (status == "passed")
       ++passed;

@@ -1,0 +1,40 @@
+// A provider: one source of kernels (the reference, a vendor library, generated code). Everything that chooses,
+// measures or runs kernels goes through this interface and knows none of them.
+#pragma once
+
+#include "kernel/config.h"
+#include "kernel/kernel.h"
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace attune {
+
+/// Why a provider has nothing for a workload, in words that a person can act on: "winograd needs a 3x3 kernel with
+/// stride 1, got 7x7/2".
+struct Refusal {
+  std::string reason;
+};
+
+template <class... Args> Refusal refuse(fmt::format_string<Args...> text, Args&&... args) {
+  return Refusal{fmt::format(text, std::forward<Args>(args)...)};
+}
+
+/// What a provider has for a workload: every configuration that can be built, the default first.
+struct Offer {
+  std::vector<Config> configs;
+};
+
+class Provider {
+ public:
+  virtual ~Provider() = default;
+  virtual std::string_view name() const = 0;
+  /// Everything for exactly this workload, the layouts of its operands included.
+  virtual std::variant<Offer, Refusal> offer(const Workload& workload) const = 0;
+  /// `config` is one that offer() listed for this workload; throws UserError for any other.
+  virtual std::unique_ptr<Kernel> build(const Workload& workload, const Config& config) const = 0;
+};
+
+}  // namespace attune

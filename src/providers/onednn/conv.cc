@@ -1,0 +1,98 @@
+// Convolution: Conv and attune::FusedConv in one to three spatial dims.
+#include "ops/conv_shape.h"
+#include "providers/onednn/family.h"
+#include "providers/onednn/implementations.h"
+#include "providers/onednn/memory.h"
+#include "providers/onednn/post_ops.h"
+#include "providers/onednn/window.h"
+
+namespace attune::onednn {
+namespace {
+
+using PrimitiveDesc = dnnl::convolution_forward::primitive_desc;
+using Desc = dnnl::memory::desc;
+
+constexpr size_t kBias = 2;  // position among the inputs
+
+struct AlgorithmName {
+  std::string_view name;
+  dnnl::algorithm algorithm;
+};
+constexpr AlgorithmName kAlgorithms[] = {{"direct", dnnl::algorithm::convolution_direct},
+                                         {"winograd", dnnl::algorithm::convolution_winograd}};
+
+/// A workload as oneDNN's convolution sees it.
+struct Problem {
+  Desc src, weights, bias, dst;  // weights in any order
+  Desc plain_weights;
+  WindowDims window;
+  PostOps post_ops;
+
+  explicit Problem(const Workload& workload) {
+    const TensorSpec &src_spec = workload.input(0), &weights_spec = workload.input(1), &dst_spec = workload.output(0);
+    require_spatial(src_spec);
+    require_float(workload, {0, 1});
+    const Node node = workload.node();
+    const ConvGeometry geometry = conv_geometry(OpContext(node), src_spec.dims, weights_spec.dims);
+    window = window_dims(geometry.axes);
+    src = describe(src_spec);
+    dst = describe(dst_spec);
+    Dims weights_dims = weights_spec.dims;
+    if (geometry.groups > 1) {
+      weights_dims[0] /= geometry.groups;
+      weights_dims.insert(weights_dims.begin(), geometry.groups);
+    }
+    weights = describe_any(weights_spec.dtype, weights_dims);
+    plain_weights = describe_plain(weights_spec.dtype, weights_dims);
+    if (workload.has_input(kBias)) bias = describe(workload.input(kBias));
+    post_ops = make_post_ops(workload, dst_spec);
+  }
+
+  std::vector<Implementation<PrimitiveDesc>> implementations(dnnl::algorithm algorithm) const {
+    const dnnl::convolution_forward::desc desc(dnnl::prop_kind::forward_inference, algorithm, src, weights, bias, dst,
+                                               window.strides, window.dilates, window.pads_begin, window.pads_end);
+    return list_implementations<PrimitiveDesc>(desc, post_ops.attributes);
+  }
+};
+
+bool serves(const Workload& workload) {
+  return (workload.domain.empty() && workload.op == "Conv") ||
+         (workload.domain == "attune" && workload.op == "FusedConv");
+}
+
+std::variant<Offer, Refusal> offer(const Workload& workload) {
+  const Problem problem(workload);
+  Offer result;
+  for (const auto& [name, algorithm] : kAlgorithms)
+    for (const auto& one : problem.implementations(algorithm)) {
+      if (is_reference(one.name)) continue;  // thousands of times slower than any other
+      result.configs.push_back({{"algorithm", std::string(name)}, {"impl", one.name}});
+    }
+  return result;
+}
+
+dnnl::algorithm algorithm_of(const Config& config) {
+  const auto wanted = config.find("algorithm");
+  for (const auto& [name, algorithm] : kAlgorithms)
+    if (wanted != config.end() && wanted->second == name) return algorithm;
+  throw UserError("'{}' names no convolution algorithm; expected algorithm=direct or winograd", to_text(config));
+}
+
+std::unique_ptr<Kernel> build(const Workload& workload, const Config& config) {
+  const Problem problem(workload);
+  const PrimitiveDesc pd = choose_implementation(problem.implementations(algorithm_of(config)), config);
+  PrimitiveProgram program;
+  std::vector<Argument> arguments = {{DNNL_ARG_SRC, problem.src, Source::input, 0},
+                                     {DNNL_ARG_DST, problem.dst, Source::output, 0}};
+  arguments.push_back(program.packed_input(DNNL_ARG_WEIGHTS, workload, 1, problem.plain_weights, pd.weights_desc()));
+  if (workload.has_input(kBias)) arguments.push_back({DNNL_ARG_BIAS, problem.bias, Source::input, kBias});
+  arguments.insert(arguments.end(), problem.post_ops.arguments.begin(), problem.post_ops.arguments.end());
+  program.steps.push_back({dnnl::convolution_forward(pd), std::move(arguments)});
+  return std::make_unique<PrimitiveKernel>(std::move(program));
+}
+
+}  // namespace
+
+const Family kConv{serves, offer, build};
+
+}  // namespace attune::onednn

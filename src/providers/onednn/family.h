@@ -1,0 +1,18 @@
+// A family: the operators that one kind of oneDNN primitive serves. The provider asks them in the order of its list.
+#pragma once
+
+#include "kernel/provider.h"
+
+namespace attune::onednn {
+
+/// offer and build are called only for workloads that `serves` accepts and whose operands all have elements. They may
+/// throw dnnl::error, and attune's errors for what the primitive cannot do: the provider turns both into refusals.
+struct Family {
+  bool (*serves)(const Workload&);
+  std::variant<Offer, Refusal> (*offer)(const Workload&);
+  std::unique_ptr<Kernel> (*build)(const Workload&, const Config&);
+};
+
+extern const Family kConv;  // Conv, attune::FusedConv
+
+}  // namespace attune::onednn

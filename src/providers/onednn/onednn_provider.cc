@@ -1,0 +1,58 @@
+#include "providers/onednn/onednn_provider.h"
+
+#include "providers/onednn/family.h"
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+namespace attune {
+namespace {
+
+using onednn::Family;
+
+const Family* const kFamilies[] = {
+    &onednn::kConv,
+};
+
+const Family* find_family(const Workload& workload) {
+  for (const Family* family : kFamilies)
+    if (family->serves(workload)) return family;
+  return nullptr;
+}
+
+bool has_empty_operand(const Workload& workload) {
+  for (const auto* specs : {&workload.inputs, &workload.outputs})
+    for (const auto& spec : *specs)
+      if (spec && storage_bytes(*spec).value_or(0) == 0) return true;
+  return false;
+}
+
+}  // namespace
+
+std::variant<Offer, Refusal> OnednnProvider::offer(const Workload& workload) const {
+  const Family* family = find_family(workload);
+  if (family == nullptr) return refuse("oneDNN has no primitive for operator '{}'", workload.op);
+  if (has_empty_operand(workload)) return refuse("an operand is empty or omitted where oneDNN needs elements");
+  try {
+    auto answer = family->offer(workload);
+    if (const auto* offer = std::get_if<Offer>(&answer); offer && offer->configs.empty())
+      return refuse("oneDNN lists no implementation of this {} in these types and layouts", workload.op);
+    return answer;
+  } catch (const dnnl::error& error) {
+    return refuse("oneDNN: {}", error.what());
+  } catch (const Error& error) {
+    return Refusal{error.what()};
+  }
+}
+
+std::unique_ptr<Kernel> OnednnProvider::build(const Workload& workload, const Config& config) const {
+  const Family* family = find_family(workload);
+  if (family == nullptr || has_empty_operand(workload))
+    throw UserError("oneDNN does not serve the workload {}", workload.key());
+  try {
+    return family->build(workload, config);
+  } catch (const dnnl::error& error) {
+    throw UserError("oneDNN does not build '{}' for {}: {}", to_text(config), workload.key(), error.what());
+  }
+}
+
+}  // namespace attune

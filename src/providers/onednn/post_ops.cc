@@ -1,0 +1,73 @@
+#include "providers/onednn/post_ops.h"
+
+#include "providers/onednn/memory.h"
+
+namespace attune::onednn {
+namespace {
+
+using Kind = EpilogueStep::Kind;
+using Algorithm = dnnl::algorithm;
+
+/// The operand of a binary step, described to broadcast to the result. Implementations compute the place of a full
+/// operand's element from the place of the result's, so its layout has to be the same.
+dnnl::memory::desc describe_operand(const TensorSpec& operand, const TensorSpec& result) {
+  const size_t rank = result.dims.size();
+  TensorSpec spec = operand;
+  bool spatial = false;  // has more than one element along a spatial axis
+  for (size_t i = 2; i < spec.dims.size() && spec.dims.size() == rank; ++i) spatial |= spec.dims[i] != 1;
+  const bool one_image = spec.dims.size() < rank || spec.dims[0] == 1;
+  // Without spatial extent and for one image, every layout holds the channels in order.
+  if (spec.layout != Layout::plain && spec.dims.size() == rank && !spatial && one_image) spec.layout = Layout::plain;
+  if (spec.dims == result.dims && element_count(result.dims) > 1 && spec.layout != result.layout)
+    throw UnsupportedError("an operand in layout {} cannot be joined to a result in layout {}",
+                           layout_name(operand.layout), layout_name(result.layout));
+  return describe_broadcast(spec, rank);
+}
+
+}  // namespace
+
+std::vector<Eltwise> eltwise_of(const EpilogueStep& step) {
+  switch (step.kind) {
+    case Kind::relu: return {{Algorithm::eltwise_relu}};
+    case Kind::leaky_relu: return {{Algorithm::eltwise_relu, step.alpha}};
+    case Kind::elu: return {{Algorithm::eltwise_elu, step.alpha}};
+    case Kind::sigmoid: return {{Algorithm::eltwise_logistic}};
+    case Kind::tanh: return {{Algorithm::eltwise_tanh}};
+    case Kind::gelu_erf: return {{Algorithm::eltwise_gelu_erf}};
+    case Kind::gelu_tanh: return {{Algorithm::eltwise_gelu_tanh}};
+    case Kind::swish: return {{Algorithm::eltwise_swish, step.alpha}};
+    case Kind::hard_sigmoid:  // not one function before oneDNN 2.7
+      return {{Algorithm::eltwise_linear, step.alpha, step.beta}, {Algorithm::eltwise_clip_v2, 0.0F, 1.0F}};
+    case Kind::hard_swish: return {{Algorithm::eltwise_hardswish}};
+    case Kind::mish: return {{Algorithm::eltwise_mish}};
+    case Kind::clip: return {{Algorithm::eltwise_clip_v2, step.alpha, step.beta}};
+    case Kind::softplus: return {{Algorithm::eltwise_soft_relu}};
+    case Kind::exp: return {{Algorithm::eltwise_exp}};
+    case Kind::sqrt: return {{Algorithm::eltwise_sqrt}};
+    case Kind::abs: return {{Algorithm::eltwise_abs}};
+    case Kind::add:
+    case Kind::mul: break;
+  }
+  throw InternalError("epilogue step '{}' is not an activation", to_text(step));
+}
+
+PostOps make_post_ops(const Workload& workload, const TensorSpec& result) {
+  PostOps made{base_attributes(), {}};
+  dnnl::post_ops ops;
+  for (const EpilogueStep& step : parse_epilogue(workload.attributes)) {
+    if (!step.is_binary()) {
+      for (const Eltwise& eltwise : eltwise_of(step))
+        ops.append_eltwise(1.0F, eltwise.algorithm, eltwise.alpha, eltwise.beta);
+      continue;
+    }
+    const auto input = static_cast<size_t>(step.input);
+    if (!workload.has_input(input)) throw UserError("epilogue step '{}' names a missing input", to_text(step));
+    const auto desc = describe_operand(workload.input(input), result);
+    made.arguments.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(ops.len()) | DNNL_ARG_SRC_1, desc, Source::input, input});
+    ops.append_binary(step.kind == Kind::add ? Algorithm::binary_add : Algorithm::binary_mul, desc);
+  }
+  made.attributes.set_post_ops(ops);
+  return made;
+}
+
+}  // namespace attune::onednn

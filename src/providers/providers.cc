@@ -1,0 +1,30 @@
+#include "providers/providers.h"
+
+#ifdef ATTUNE_HAS_ONEDNN
+#include "providers/onednn/onednn_provider.h"
+#endif
+#include "providers/reference/reference_provider.h"
+
+namespace attune {
+
+std::span<const Provider* const> providers() {
+  static const ReferenceProvider reference;
+#ifdef ATTUNE_HAS_ONEDNN
+  static const OnednnProvider onednn;
+  static const Provider* const list[] = {&onednn, &reference};
+#else
+  static const Provider* const list[] = {&reference};
+#endif
+  return list;
+}
+
+const Provider& require_provider(std::string_view name) {
+  std::string known;
+  for (const Provider* provider : providers()) {
+    if (provider->name() == name) return *provider;
+    known += (known.empty() ? "" : ", ") + std::string(provider->name());
+  }
+  throw UserError("there is no provider '{}'; this build has: {}", name, known);
+}
+
+}  // namespace attune

@@ -1,0 +1,15 @@
+// The one list of providers.
+#pragma once
+
+#include "kernel/provider.h"
+
+#include <span>
+
+namespace attune {
+
+/// Every provider of this build that works on this machine, the preferred first; the reference is always the last.
+std::span<const Provider* const> providers();
+/// By name; throws UserError with the names there are.
+const Provider& require_provider(std::string_view name);
+
+}  // namespace attune

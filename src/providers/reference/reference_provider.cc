@@ -1,0 +1,70 @@
+#include "providers/reference/reference_provider.h"
+
+#include "kernel/reorder.h"
+#include "ops/registry.h"
+#include "ops/run_node.h"
+#include "providers/reference/layout_copy.h"
+
+namespace attune {
+namespace {
+
+/// Runs the operator's own kernel on the given buffers.
+class OperatorKernel final : public Kernel {
+ public:
+  explicit OperatorKernel(const Workload& workload) : workload_(workload), node_(workload.node()) {}
+
+  void run(const KernelArguments& arguments, int64_t, int64_t) const override {
+    std::vector<Tensor> inputs(workload_.inputs.size()), outputs(workload_.outputs.size());
+    std::vector<const Tensor*> input_pointers(inputs.size(), nullptr);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!workload_.inputs[i]) continue;
+      inputs[i] = Tensor::borrow(workload_.input(i).dtype, workload_.input(i).dims, arguments.inputs[i], nullptr);
+      input_pointers[i] = &inputs[i];
+    }
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (workload_.outputs[i])
+        outputs[i] = Tensor::wrap(workload_.output(i).dtype, workload_.output(i).dims, arguments.outputs[i]);
+    run_node_into(node_, input_pointers, outputs);
+  }
+
+ private:
+  Workload workload_;
+  Node node_;
+};
+
+class ReorderKernel final : public Kernel {
+ public:
+  explicit ReorderKernel(const Workload& workload) : source_(workload.input(0)), target_(workload.output(0)) {}
+  void run(const KernelArguments& arguments, int64_t, int64_t) const override {
+    copy_layout(source_, arguments.inputs[0], target_, arguments.outputs[0]);
+  }
+
+ private:
+  TensorSpec source_, target_;
+};
+
+}  // namespace
+
+std::variant<Offer, Refusal> ReferenceProvider::offer(const Workload& workload) const {
+  if (is_reorder(workload)) {
+    if (workload.input(0).dtype != workload.output(0).dtype || bit_width(workload.input(0).dtype) < 8)
+      return refuse("a reorder of {} into {} is not a copy of whole elements", dtype_name(workload.input(0).dtype),
+                    dtype_name(workload.output(0).dtype));
+    return Offer{{Config{}}};
+  }
+  if (find_op(workload.domain, workload.op, workload.version) == nullptr)
+    return refuse("operator '{}' opset {} is not defined", workload.op, workload.version);
+  for (const auto* specs : {&workload.inputs, &workload.outputs})
+    for (const auto& spec : *specs)
+      if (spec && spec->layout != Layout::plain)
+        return refuse("reference kernels take plain tensors, got {}", to_text(spec));
+  return Offer{{Config{}}};
+}
+
+std::unique_ptr<Kernel> ReferenceProvider::build(const Workload& workload, const Config& config) const {
+  if (!config.empty()) throw UserError("the reference has no choices, got '{}'", to_text(config));
+  if (is_reorder(workload)) return std::make_unique<ReorderKernel>(workload);
+  return std::make_unique<OperatorKernel>(workload);
+}
+
+}  // namespace attune

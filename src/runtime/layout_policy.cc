@@ -1,0 +1,77 @@
+#include "runtime/layout_policy.h"
+
+#include "device/cpu/cpu_info.h"
+#include "ops/registry.h"
+
+#include <algorithm>
+
+namespace attune {
+namespace {
+
+bool is_convolution(const std::string& op) { return op == "Conv" || op == "FusedConv" || op == "ConvTranspose"; }
+
+int64_t vector_floats() {
+  if (has_isa(cpu_info(), "avx512f")) return 16;
+  return has_isa(cpu_info(), "avx2") ? 8 : 4;
+}
+
+bool has_maps(const TensorSpec& spec) { return spec.dims.size() >= 3 && spec.dims.size() <= 5; }
+
+}  // namespace
+
+Layout region_layout(const Graph& graph, const GraphFacts& facts) {
+  const int64_t width = vector_floats();
+  if (width < 8) return Layout::plain;
+  bool whole_blocks = true;
+  for (const Node& node : graph.nodes()) {
+    if (!is_convolution(node.op) || node.inputs.size() < 2) continue;
+    const auto weights = concrete(facts.types[static_cast<size_t>(node.inputs[1])].shape);
+    if (!weights || weights->empty()) continue;
+    const auto group = node.attributes.find("group");
+    const bool depthwise = group != node.attributes.end() && std::get<int64_t>(group->second) > 1 && (*weights)[1] == 1;
+    whole_blocks &= (*weights)[0] % width == 0 || depthwise;
+  }
+  if (!whole_blocks) return Layout::nhwc;
+  return width == 16 ? Layout::nchw16c : Layout::nchw8c;
+}
+
+std::vector<Layout> layout_candidates(const Workload& workload, Layout region, Layout current) {
+  std::vector<Layout> candidates;
+  const bool maps = !workload.inputs.empty() && workload.inputs[0] && has_maps(workload.input(0));
+  if (maps && is_convolution(workload.op)) candidates.push_back(region);
+  if (maps && current != Layout::plain) candidates.push_back(current);
+  candidates.push_back(Layout::plain);
+  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+  return candidates;
+}
+
+Workload with_layout(Workload workload, Layout layout) {
+  if (layout == Layout::plain) return workload;
+  const size_t rank = workload.output(0).dims.size();
+  // The first input and the outputs take the layout; an operand beside them does when it is as large as the output,
+  // while one that repeats over the maps reads the same in every layout.
+  const auto assign = [&](std::optional<TensorSpec>& spec, bool always) {
+    if (!spec || spec->constant || spec->dims.size() != rank || !has_maps(*spec)) return;
+    if (always || spec->dims == workload.output(0).dims) spec->layout = layout;
+  };
+  // Concat's inputs differ in one dim and are all of the same kind.
+  for (size_t i = 0; i < workload.inputs.size(); ++i) assign(workload.inputs[i], i == 0 || workload.op == "Concat");
+  for (auto& spec : workload.outputs) assign(spec, true);
+  return workload;
+}
+
+bool same_bytes(const TensorSpec& spec, Layout a, Layout b) {
+  if (a == b) return true;
+  if (spec.dims.size() < 3) return false;
+  int64_t pixels = 1;
+  for (size_t i = 2; i < spec.dims.size(); ++i) pixels *= spec.dims[i];
+  if (pixels != 1 && spec.dims[1] != 1) return false;
+  const auto whole = [&](Layout layout) {
+    if (layout == Layout::nchw8c) return pixels == 1 && spec.dims[1] % 8 == 0;
+    if (layout == Layout::nchw16c) return pixels == 1 && spec.dims[1] % 16 == 0;
+    return true;
+  };
+  return whole(a) && whole(b);
+}
+
+}  // namespace attune

@@ -1,0 +1,368 @@
+#include "runtime/planner.h"
+
+#include "kernel/reorder.h"
+#include "ops/registry.h"
+#include "runtime/kernel_choice.h"
+#include "runtime/layout_policy.h"
+#include "runtime/memory_planner.h"
+
+#include <algorithm>
+
+namespace attune {
+namespace {
+
+bool has_subgraph(const Node& node) {
+  return std::any_of(node.attributes.begin(), node.attributes.end(), [](const auto& attribute) {
+    return std::holds_alternative<std::shared_ptr<Graph>>(attribute.second);
+  });
+}
+
+/// Operators that only rename dims: their output is their first input's storage.
+bool is_view(const Node& node) {
+  constexpr std::string_view kViews[] = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"};
+  return node.domain.empty() && std::find(std::begin(kViews), std::end(kViews), node.op) != std::end(kViews);
+}
+
+/// Each run draws anew, so the reference kernel must get the run's seed: not a kernel of a provider.
+bool is_random(const Node& node) {
+  return node.domain.empty() &&
+         (node.op.starts_with("Random") || node.op == "Multinomial" || node.op == "Bernoulli" || node.op == "Dropout");
+}
+
+class Planner {
+ public:
+  Planner(std::shared_ptr<const Graph> graph, const GraphFacts& facts, const PlanOptions& options, PlanCache& cache)
+      : graph_(*graph), facts_(facts), options_(options), cache_(cache), region_(region_layout(graph_, facts)) {
+    plan_.graph = std::move(graph);
+  }
+
+  Plan run() {
+    for (size_t i = 0; i < graph_.inputs.size(); ++i)
+      plan_.inputs.push_back(add_given(graph_.inputs[i], static_cast<int>(i)));
+    for (size_t i = 0; i < graph_.captures.size(); ++i)
+      plan_.captures.push_back(add_given(graph_.captures[i].inner, static_cast<int>(graph_.inputs.size() + i)));
+    for (const Node& node : graph_.nodes()) add_node(node);
+    add_outputs();
+    place_buffers();
+    check_limit();
+    return std::move(plan_);
+  }
+
+ private:
+  const ValueType& type(ValueId id) const { return facts_.types[static_cast<size_t>(id)]; }
+
+  SlotId new_slot(Slot slot) {
+    plan_.slots.push_back(std::move(slot));
+    return static_cast<SlotId>(plan_.slots.size() - 1);
+  }
+  Slot& slot(SlotId id) { return plan_.slots[static_cast<size_t>(id)]; }
+  /// The slot whose storage a view uses.
+  SlotId storage(SlotId id) {
+    while (slot(id).kind == Slot::Kind::view) id = slot(id).source;
+    return id;
+  }
+
+  SlotId add_given(ValueId id, int index) {
+    Slot given;
+    given.kind = Slot::Kind::input;
+    given.name = graph_.value(id).name;
+    given.index = index;
+    if (const auto dims = concrete(type(id).shape)) {
+      given.spec = {type(id).dtype, *dims, Layout::plain, false};
+      given.bytes = storage_bytes(given.spec).value_or(0);
+    } else {
+      dynamic_[id] = true;
+    }
+    const SlotId created = new_slot(std::move(given));
+    home_[id] = Layout::plain;
+    slots_[{id, Layout::plain}] = created;
+    return created;
+  }
+
+  /// The slot of a value in a layout, converted when it lies in another one.
+  SlotId get(ValueId id, Layout layout) {
+    const auto found = slots_.find({id, layout});
+    if (found != slots_.end()) return found->second;
+    const Tensor& constant = facts_.constants[static_cast<size_t>(id)];
+    const SlotId created = !constant.empty() ? add_constant(id, constant, layout) : add_conversion(id, layout);
+    slots_[{id, layout}] = created;
+    return created;
+  }
+
+  SlotId add_constant(ValueId id, const Tensor& constant, Layout layout) {
+    Slot created;
+    created.kind = Slot::Kind::constant;
+    created.name = graph_.value(id).name;
+    created.spec = {constant.dtype(), constant.dims(), layout, true};
+    created.bytes = storage_bytes(created.spec).value_or(0);
+    created.constant = layout == Layout::plain ? constant : converted(constant, created.spec);
+    return new_slot(std::move(created));
+  }
+
+  /// A constant in another layout, converted now.
+  Tensor converted(const Tensor& constant, const TensorSpec& target) {
+    const Workload workload = reorder_workload({constant.dtype(), constant.dims(), Layout::plain, false}, target);
+    const KernelChoice choice = choose_kernel(workload, options_.providers);
+    const auto kernel = choice.provider->build(workload, choice.config);
+    Tensor result = Tensor::allocate(DType::u8, {*storage_bytes(target)});
+    Tensor workspace = Tensor::allocate(DType::u8, {kernel->workspace_bytes()});
+    const std::byte* input = constant.bytes();
+    std::byte* output = result.mutable_bytes();
+    const auto state = kernel->make_state();
+    kernel->run({{&input, 1}, {&output, 1}, {}, workspace.mutable_bytes(), state.get()}, 0, kernel->task_count());
+    return result;
+  }
+
+  SlotId add_conversion(ValueId id, Layout layout) {
+    const Layout from = home_.at(id);
+    const SlotId source = slots_.at({id, from});
+    Slot target;
+    target.name = graph_.value(id).name;
+    target.spec = slot(source).spec;
+    target.spec.layout = layout;
+    target.bytes = storage_bytes(target.spec).value_or(0);
+    if (same_bytes(target.spec, from, layout)) {
+      target.kind = Slot::Kind::view;
+      target.source = source;
+      return new_slot(std::move(target));
+    }
+    Step step;
+    step.label = fmt::format("{} ({} to {})", target.name, layout_name(from), layout_name(layout));
+    step.workload = reorder_workload(slot(source).spec, target.spec);
+    step.inputs = {source};
+    const SlotId created = new_slot(std::move(target));
+    step.outputs = {created};
+    finish_step(std::move(step),
+                choose_kernel(reorder_workload(slot(source).spec, slot(created).spec), options_.providers));
+    return created;
+  }
+
+  void add_node(const Node& node) {
+    const auto known = [&](ValueId id) { return id == kNoValue || !facts_.constants[static_cast<size_t>(id)].empty(); };
+    if (!has_subgraph(node) && std::all_of(node.outputs.begin(), node.outputs.end(), known)) return;  // folded
+    std::optional<Workload> workload = make_workload(graph_, facts_, node);
+    const bool reads_dynamic = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                           [&](ValueId id) { return id != kNoValue && dynamic_.count(id); });
+    if (!workload || has_subgraph(node) || is_random(node) || reads_dynamic) {
+      add_dynamic(node);
+    } else if (is_view(node)) {
+      add_view(node, *workload);
+    } else {
+      mark_constants(node, *workload);
+      workload->mode = options_.mode;
+      add_static(node, *workload);
+    }
+  }
+
+  /// Contents known by inference count as constant too, not only initializers.
+  void mark_constants(const Node& node, Workload& workload) const {
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      if (workload.inputs[i])
+        workload.inputs[i]->constant = !facts_.constants[static_cast<size_t>(node.inputs[i])].empty();
+  }
+
+  void add_view(const Node& node, const Workload& workload) {
+    const ValueId input = node.inputs[0], output = node.outputs[0];
+    const bool keeps_dims = node.op == "Identity";
+    const bool is_constant = !facts_.constants[static_cast<size_t>(input)].empty();
+    const Layout layout = keeps_dims && !is_constant ? home_.at(input) : Layout::plain;
+    Slot view;
+    view.kind = Slot::Kind::view;
+    view.name = graph_.value(output).name;
+    view.source = get(input, layout);
+    view.spec = workload.output(0);
+    view.spec.layout = layout;
+    view.bytes = storage_bytes(view.spec).value_or(0);
+    home_[output] = layout;
+    slots_[{output, layout}] = new_slot(std::move(view));
+  }
+
+  Layout current_layout(const Node& node) const {
+    for (const ValueId id : node.inputs) {
+      const auto home = id == kNoValue ? home_.end() : home_.find(id);
+      if (home != home_.end() && home->second != Layout::plain) return home->second;
+    }
+    return Layout::plain;
+  }
+
+  void add_static(const Node& node, const Workload& plain) {
+    std::optional<Workload> chosen_workload;
+    std::optional<KernelChoice> chosen;
+    std::vector<Alternative> alternatives;
+    for (const Layout layout : layout_candidates(plain, region_, current_layout(node))) {
+      Workload workload = with_layout(plain, layout);
+      KernelChoice choice = choose_kernel(workload, options_.providers);
+      alternatives.insert(alternatives.end(), choice.alternatives.begin(), choice.alternatives.end());
+      if (choice.provider == nullptr) continue;
+      chosen_workload = std::move(workload);
+      chosen = std::move(choice);
+      break;
+    }
+    if (!chosen) throw UnsupportedError("no provider has a kernel for {} (node '{}')", plain.key(), node.name);
+    chosen->alternatives = std::move(alternatives);
+
+    Step step;
+    step.node = &node;
+    step.label = node.name;
+    step.workload = *chosen_workload;
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      step.inputs.push_back(node.inputs[i] == kNoValue ? kNoSlot
+                                                       : get(node.inputs[i], chosen_workload->input(i).layout));
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i] == kNoValue) {
+        step.outputs.push_back(kNoSlot);
+        continue;
+      }
+      Slot output;
+      output.name = graph_.value(node.outputs[i]).name;
+      output.spec = chosen_workload->output(i);
+      output.bytes = storage_bytes(output.spec).value_or(0);
+      home_[node.outputs[i]] = output.spec.layout;
+      step.outputs.push_back(new_slot(std::move(output)));
+      slots_[{node.outputs[i], chosen_workload->output(i).layout}] = step.outputs.back();
+    }
+    finish_step(std::move(step), std::move(*chosen));
+  }
+
+  void finish_step(Step step, KernelChoice choice) {
+    step.provider = std::string(choice.provider->name());
+    step.config = choice.config;
+    step.reason = choice.reason;
+    step.alternatives = std::move(choice.alternatives);
+    step.kernel = cache_.kernel(step.workload, *choice.provider, choice.config);
+    step.tasks = step.kernel->task_count();
+    std::vector<const Tensor*> constants;
+    for (const SlotId id : step.inputs)
+      constants.push_back(id != kNoSlot && slot(storage(id)).kind == Slot::Kind::constant ? &slot(storage(id)).constant
+                                                                                          : nullptr);
+    step.prepared = step.kernel->prepare(constants);
+    for (size_t i = 0; i < step.inputs.size(); ++i)
+      if (step.kernel->takes_over(static_cast<int>(i))) step.inputs[i] = kNoSlot;
+    plan_.steps.push_back(std::move(step));
+  }
+
+  void add_dynamic(const Node& node) {
+    Step step;
+    step.node = &node;
+    step.label = node.name;
+    step.provider = "reference";
+    step.reason = has_subgraph(node) ? "control flow" : "its shapes are known only at run time";
+    for (const ValueId id : node.inputs) step.inputs.push_back(id == kNoValue ? kNoSlot : get(id, Layout::plain));
+    // A subgraph reads outer values by slot too; the session looks them up by value.
+    for (const auto& [name, attribute] : node.attributes)
+      if (const auto* body = std::get_if<std::shared_ptr<Graph>>(&attribute))
+        for (const Capture& capture : (*body)->captures)
+          step.captures[capture.outer] = get(capture.outer, Layout::plain);
+    for (const ValueId id : node.outputs) {
+      if (id == kNoValue) {
+        step.outputs.push_back(kNoSlot);
+        continue;
+      }
+      Slot output;
+      output.kind = Slot::Kind::dynamic;
+      output.name = graph_.value(id).name;
+      const auto dims = concrete(type(id).shape);
+      output.spec = {type(id).dtype, dims.value_or(Dims{}), Layout::plain, false};
+      if (!dims || type(id).dtype == DType::undefined) dynamic_[id] = true;
+      home_[id] = Layout::plain;
+      step.outputs.push_back(new_slot(std::move(output)));
+      slots_[{id, Layout::plain}] = step.outputs.back();
+    }
+    plan_.steps.push_back(std::move(step));
+  }
+
+  /// A step may write straight into the caller's tensor when nothing else does.
+  void add_outputs() {
+    for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+      const SlotId id = get(graph_.outputs[i], Layout::plain);
+      plan_.outputs.push_back(id);
+      Slot& written = slot(storage(id));
+      if (written.kind != Slot::Kind::arena || written.bytes != slot(id).bytes) continue;  // the session copies it
+      written.kind = Slot::Kind::output;
+      written.index = static_cast<int>(i);
+    }
+  }
+
+  void place_buffers() {
+    const auto count = static_cast<int64_t>(plan_.steps.size());
+    std::vector<int64_t> first(plan_.slots.size(), -1), last(plan_.slots.size(), -1);
+    for (int64_t i = 0; i < count; ++i) {
+      Step& step = plan_.steps[static_cast<size_t>(i)];
+      const auto use = [&](SlotId id) {
+        if (id == kNoSlot) return;
+        const auto at = static_cast<size_t>(storage(id));
+        if (first[at] < 0) first[at] = i;
+        last[at] = i;
+      };
+      for (const SlotId id : step.outputs) use(id);
+      for (const SlotId id : step.inputs) use(id);
+      for (const auto& [value, id] : step.captures) use(id);
+    }
+    for (const SlotId id : plan_.outputs) last[static_cast<size_t>(storage(id))] = count;
+
+    std::vector<BufferLifetime> buffers;
+    std::vector<int64_t*> places;
+    for (size_t i = 0; i < plan_.slots.size(); ++i) {
+      if (plan_.slots[i].kind != Slot::Kind::arena || first[i] < 0) continue;
+      buffers.push_back({plan_.slots[i].bytes, first[i], last[i]});
+      places.push_back(&plan_.slots[i].offset);
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      Step& step = plan_.steps[static_cast<size_t>(i)];
+      if (!step.kernel || step.kernel->workspace_bytes() == 0) continue;
+      buffers.push_back({step.kernel->workspace_bytes(), i, i});
+      places.push_back(&step.workspace_offset);
+    }
+    const ArenaLayout layout = plan_arena(buffers);
+    for (size_t i = 0; i < places.size(); ++i) *places[i] = layout.offsets[i];
+    plan_.arena_bytes = layout.bytes;
+  }
+
+  void check_limit() const {
+    const int64_t needed = plan_.arena_bytes + plan_.constant_bytes();
+    if (options_.memory_limit_bytes > 0 && needed > options_.memory_limit_bytes)
+      throw UserError(
+          "the model needs {:.1f} MB ({:.1f} for weights, {:.1f} for activations), more than the limit of {:.1f} MB",
+          static_cast<double>(needed) / 1e6, static_cast<double>(plan_.constant_bytes()) / 1e6,
+          static_cast<double>(plan_.arena_bytes) / 1e6, static_cast<double>(options_.memory_limit_bytes) / 1e6);
+  }
+
+  const Graph& graph_;
+  const GraphFacts& facts_;
+  const PlanOptions& options_;
+  PlanCache& cache_;
+  Layout region_;
+  Plan plan_;
+  std::map<std::pair<ValueId, Layout>, SlotId> slots_;
+  std::map<ValueId, Layout> home_;   // the layout that a value's producer wrote
+  std::map<ValueId, bool> dynamic_;  // values whose shape is not known here
+};
+
+}  // namespace
+
+std::shared_ptr<const Kernel> PlanCache::kernel(const Workload& workload, const Provider& provider,
+                                                const Config& config) {
+  const std::string key = fmt::format("{} {} {}", provider.name(), to_text(config), workload.key());
+  const std::lock_guard lock(mutex_);
+  auto& kernel = kernels_[key];
+  if (!kernel) kernel = provider.build(workload, config);
+  return kernel;
+}
+
+Plan make_plan(std::shared_ptr<const Graph> graph, const GraphFacts& facts, const PlanOptions& options,
+               PlanCache& cache) {
+  return Planner(std::move(graph), facts, options, cache).run();
+}
+
+int64_t Plan::constant_bytes() const {
+  std::map<const std::byte*, int64_t> storages;
+  for (const Slot& slot : slots)
+    if (slot.kind == Slot::Kind::constant) storages[slot.constant.bytes()] = slot.constant.size_bytes();
+  for (const Step& step : steps)
+    for (const Tensor& tensor : step.prepared) storages[tensor.bytes()] = tensor.size_bytes();
+  int64_t total = 0;
+  for (const auto& [storage, bytes] : storages) total += bytes;
+  return total;
+}
+
+}  // namespace attune

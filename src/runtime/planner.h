@@ -1,0 +1,33 @@
+// Makes plans: chooses layouts and kernels by rule, without measuring, and lays out memory.
+#pragma once
+
+#include "kernel/provider.h"
+#include "runtime/plan.h"
+
+#include <map>
+#include <mutex>
+#include <span>
+
+namespace attune {
+
+struct PlanOptions {
+  std::vector<const Provider*> providers;  // in order of preference
+  NumericMode mode = NumericMode::high_precision;
+  int64_t memory_limit_bytes = 0;  // of arena and constants; 0: none
+};
+
+/// Kernels and packed constants that plans of one graph share: another batch size packs no weight twice.
+class PlanCache {
+ public:
+  std::shared_ptr<const Kernel> kernel(const Workload& workload, const Provider& provider, const Config& config);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const Kernel>> kernels_;  // shared: plans keep them alive
+};
+
+/// Types and known contents of the graph's inputs and captures, and everything inferred from them.
+Plan make_plan(std::shared_ptr<const Graph> graph, const GraphFacts& facts, const PlanOptions& options,
+               PlanCache& cache);
+
+}  // namespace attune

@@ -1,0 +1,108 @@
+#include "runtime/run_state.h"
+
+#include "base/parallel.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace attune {
+
+RunState::RunState(const Plan& plan)
+    : plan_(plan),
+      arena_(Tensor::allocate(DType::u8, {plan.arena_bytes})),
+      roots_(plan.slots.size()),
+      pointers_(plan.slots.size(), nullptr),
+      tensors_(plan.slots.size()),
+      states_(plan.steps.size()) {
+  size_t most_inputs = 0, most_outputs = 0;
+  for (size_t i = 0; i < plan.slots.size(); ++i) {
+    const Slot& slot = plan.slots[i];
+    roots_[i] = slot.kind == Slot::Kind::view ? roots_[static_cast<size_t>(slot.source)] : static_cast<SlotId>(i);
+    if (slot.kind == Slot::Kind::arena) pointers_[i] = arena_.mutable_bytes() + slot.offset;
+    // Kernels never write their inputs; the pointer table is shared with outputs, hence the cast.
+    if (slot.kind == Slot::Kind::constant) pointers_[i] = const_cast<std::byte*>(slot.constant.bytes());
+  }
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
+    if (step.kernel) states_[i] = step.kernel->make_state();
+    most_inputs = std::max(most_inputs, step.inputs.size());
+    most_outputs = std::max(most_outputs, step.outputs.size());
+  }
+  input_pointers_.resize(most_inputs);
+  output_pointers_.resize(most_outputs);
+}
+
+void RunState::begin(std::span<const Tensor> given) {
+  const auto bind = [&](SlotId id, const Tensor& tensor) {
+    tensors_[static_cast<size_t>(id)] = tensor;
+    pointers_[static_cast<size_t>(id)] = const_cast<std::byte*>(tensor.bytes());
+  };
+  for (size_t i = 0; i < plan_.inputs.size(); ++i) bind(plan_.inputs[i], given[i]);
+  for (size_t i = 0; i < plan_.captures.size(); ++i) bind(plan_.captures[i], given[plan_.inputs.size() + i]);
+  for (const SlotId id : plan_.outputs) {
+    const auto at = static_cast<size_t>(root(id));
+    if (plan_.slots[at].kind != Slot::Kind::output) continue;
+    const TensorSpec& spec = plan_.slots[static_cast<size_t>(id)].spec;
+    tensors_[at] = Tensor::allocate(spec.dtype, spec.dims);
+    pointers_[at] = tensors_[at].mutable_bytes();
+  }
+}
+
+std::vector<Tensor> RunState::take_outputs() {
+  std::vector<Tensor> outputs;
+  for (const SlotId id : plan_.outputs) {
+    const Slot::Kind kind = plan_.slots[static_cast<size_t>(root(id))].kind;
+    Tensor result = tensor(id);
+    // The arena is used again by the next run, and the caller's input stays the caller's.
+    if (kind == Slot::Kind::arena || kind == Slot::Kind::input || kind == Slot::Kind::constant) result = result.clone();
+    outputs.push_back(std::move(result));
+  }
+  for (Tensor& held : tensors_) held = Tensor();
+  return outputs;
+}
+
+void RunState::run_kernel(const Step& step, size_t index) {
+  for (size_t i = 0; i < step.inputs.size(); ++i)
+    input_pointers_[i] = step.inputs[i] == kNoSlot ? nullptr : pointers_[static_cast<size_t>(root(step.inputs[i]))];
+  for (size_t i = 0; i < step.outputs.size(); ++i)
+    output_pointers_[i] = step.outputs[i] == kNoSlot ? nullptr : pointers_[static_cast<size_t>(root(step.outputs[i]))];
+  const KernelArguments arguments{{input_pointers_.data(), step.inputs.size()},
+                                  {output_pointers_.data(), step.outputs.size()},
+                                  step.prepared,
+                                  arena_.mutable_bytes() + step.workspace_offset,
+                                  states_[index].get()};
+  if (step.tasks == 1) return step.kernel->run(arguments, 0, 1);
+  parallel_for(step.tasks, 1, [&](int64_t begin, int64_t end) { step.kernel->run(arguments, begin, end); });
+}
+
+Tensor RunState::tensor(SlotId id) const {
+  const auto at = static_cast<size_t>(root(id));
+  const TensorSpec& spec = plan_.slots[static_cast<size_t>(id)].spec;
+  const Tensor& held = tensors_[at];
+  if (!held.empty()) return root(id) == id || held.dims() == spec.dims ? held : held.reshaped(spec.dims);
+  return Tensor::borrow(spec.dtype, spec.dims, pointers_[at], nullptr);
+}
+
+void RunState::set_dynamic(SlotId id, Tensor tensor) {
+  pointers_[static_cast<size_t>(id)] = const_cast<std::byte*>(tensor.bytes());
+  tensors_[static_cast<size_t>(id)] = std::move(tensor);
+}
+
+std::unique_ptr<RunState> RunStatePool::take() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      auto state = std::move(free_.back());
+      free_.pop_back();
+      return state;
+    }
+  }
+  return std::make_unique<RunState>(plan_);
+}
+
+void RunStatePool::give_back(std::unique_ptr<RunState> state) {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(std::move(state));
+}
+
+}  // namespace attune

@@ -1,0 +1,44 @@
+// Runs a model: rewritten once, planned for each set of input shapes that comes along, executed on one thread pool.
+#pragma once
+
+#include "graph/graph.h"
+#include "kernel/workload.h"
+#include "runtime/executor.h"
+#include "runtime/plan.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace attune {
+
+class GraphSession;
+
+struct SessionOptions {
+  std::vector<std::string> providers;  // by name, in order of preference; empty: all
+  NumericMode mode = NumericMode::high_precision;
+  int64_t memory_limit_bytes = 0;  // 0: none
+  bool rewrite = true;             // fuse and fold before planning
+};
+
+class Session {
+ public:
+  /// Checks that every operator is supported before anything runs.
+  explicit Session(Graph graph, SessionOptions options = {});
+  ~Session();
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+
+  /// One tensor for each graph input, in order; returns one for each output. Safe to call from several threads at once.
+  std::vector<Tensor> run(std::span<const Tensor> inputs, const RunOptions& options = {}) const;
+
+  /// The plan that run() uses for inputs of these types; made when there is none yet.
+  std::shared_ptr<const Plan> plan(std::span<const Tensor> inputs) const;
+  const Graph& graph() const;  // as rewritten
+
+ private:
+  std::unique_ptr<GraphSession> session_;
+};
+
+}  // namespace attune
