@@ -19,4 +19,5 @@ attune_require(ZLIB_FOUND "zlib" "zlib1g-dev")
 find_package(Protobuf QUIET)
 attune_require(Protobuf_FOUND "Protocol Buffers" "protobuf-compiler libprotobuf-dev")
 
+include(images)
 include(onnx_proto)

@@ -209,8 +209,8 @@ void count_mask(KernelContext& context, int64_t batch, int64_t length) {
 }  // namespace
 
 void infer_embed_layer_norm(InferContext& context) {
-  for (const int i : {static_cast<int>(kWords), static_cast<int>(kPositions), static_cast<int>(kGamma),
-                      static_cast<int>(kBeta)})
+  for (const int i :
+       {static_cast<int>(kWords), static_cast<int>(kPositions), static_cast<int>(kGamma), static_cast<int>(kBeta)})
     if (!context.has_input(i)) context.fail("input {} is missing", i);
   const Dim batch = dim_of(context, kIds, 2, 0, "input_ids"), length = dim_of(context, kIds, 2, 1, "input_ids");
   const Dim width = dim_of(context, kWords, 2, 1, "word_embedding");

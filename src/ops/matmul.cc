@@ -1,13 +1,11 @@
 // MatMul and Gemm.
 #include "ops/broadcast.h"
+#include "ops/convert.h"
 #include "ops/dispatch.h"
 #include "ops/families.h"
 #include "ops/matrix_product.h"
 #include "ops/strided_walk.h"
 #include "ops/wide_tensor.h"
-
-#include <cmath>
-#include <limits>
 
 namespace attune {
 namespace {
@@ -123,16 +121,11 @@ void infer_gemm(InferContext& context) {
   context.set_output(0, context.dtype(0), std::move(result));
 }
 
-/// Rounds toward zero and saturates, so that a scaled integer stays defined.
 template <class T> T to_element(double value) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (std::is_floating_point_v<T>)
     return static_cast<T>(value);
-  } else {
-    if (std::isnan(value)) return 0;
-    if (value <= static_cast<double>(std::numeric_limits<T>::lowest())) return std::numeric_limits<T>::lowest();
-    if (value >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
-    return static_cast<T>(value);
-  }
+  else
+    return to_integer<T>(value);
 }
 
 template <class T> T wrapping_add(T a, T b) {

@@ -1,5 +1,6 @@
 // Resize and Upsample: one axis after the other.
 #include "base/parallel.h"
+#include "ops/convert.h"
 #include "ops/dispatch.h"
 #include "ops/families.h"
 #include "ops/resize_taps.h"
@@ -135,16 +136,6 @@ template <class U> U extrapolation_bits(const OpContext& context, DType dtype, d
   return bits;
 }
 
-Tensor as_double(const OpContext& context, const Tensor& tensor) {
-  Tensor result = Tensor::allocate(DType::f64, tensor.dims());
-  dispatch<TypeList<int64_t, int32_t, int16_t, int8_t, uint64_t, uint32_t, uint16_t, uint8_t, bool>>(
-      tensor.dtype(), context, [&]<class T>() {
-        for (int64_t i = 0; i < tensor.count(); ++i)
-          result.mutable_data<double>()[i] = static_cast<double>(tensor.data<T>()[i]);
-      });
-  return result;
-}
-
 void run_resize(KernelContext& context) {
   Tensor& output = context.output(0);
   if (output.count() == 0) return;
@@ -171,7 +162,7 @@ void run_resize(KernelContext& context) {
     });
     return;
   }
-  const Tensor wide = is_float(src.dtype()) ? widened(src) : as_double(context, src);
+  const Tensor wide = is_float(src.dtype()) ? widened(src) : convert(src, DType::f64);
   dispatch<TypeList<float, double>>(wide.dtype(), context, [&]<class T>() {
     const Tensor result = resize_by_axis(
         context, attributes, axes, wide,

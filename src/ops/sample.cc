@@ -1,5 +1,6 @@
 // GridSample and AffineGrid.
 #include "base/parallel.h"
+#include "ops/convert.h"
 #include "ops/dispatch.h"
 #include "ops/families.h"
 #include "ops/sample_taps.h"
@@ -55,9 +56,9 @@ template <class T, class G> void sample_image(const SampleAttributes& attributes
       double sum = 0;
       for (size_t i = 0; i < offsets.size(); ++i) sum += weights[i] * static_cast<double>(from[offsets[i]]);
       if constexpr (std::is_integral_v<T>)
-        sum = std::clamp(sum, static_cast<double>(std::numeric_limits<T>::lowest()),
-                         static_cast<double>(std::numeric_limits<T>::max() / 2));
-      to = static_cast<T>(sum);
+        to = to_integer<T>(sum);
+      else
+        to = static_cast<T>(sum);
     }
   }
 }

@@ -3,6 +3,7 @@
 #include "base/float_mode.h"
 #include "ops/infer_graph.h"
 #include "providers/providers.h"
+#include "rewrite/pipeline.h"
 #include "runtime/graph_session.h"
 
 namespace attune {
@@ -23,6 +24,7 @@ std::shared_ptr<const PlanOptions> plan_options(const SessionOptions& options) {
 
 Session::Session(Graph graph, SessionOptions options) {
   check_operators(graph);
+  if (options.rewrite) rewrite::run_pipeline(graph);
   session_ = std::make_unique<GraphSession>(std::make_shared<const Graph>(std::move(graph)), plan_options(options));
 }
 Session::~Session() = default;

@@ -1,0 +1,27 @@
+# Optional codecs for ImageDecoder; BMP, PNM and plain TIFF need none. Link attune_images for those that were found.
+set(ATTUNE_WITH_IMAGES AUTO CACHE STRING "Codecs for ImageDecoder: AUTO takes what is there, ON needs all, OFF none")
+set_property(CACHE ATTUNE_WITH_IMAGES PROPERTY STRINGS AUTO ON OFF)
+
+add_library(attune_images INTERFACE)
+function(attune_image_codec name package header library)
+  find_path(ATTUNE_${name}_INCLUDE ${header} PATH_SUFFIXES openjpeg-2.5 openjpeg-2.4 openjpeg-2.3)
+  find_library(ATTUNE_${name}_LIBRARY ${library})
+  mark_as_advanced(ATTUNE_${name}_INCLUDE ATTUNE_${name}_LIBRARY)
+  if(ATTUNE_${name}_INCLUDE AND ATTUNE_${name}_LIBRARY)
+    target_include_directories(attune_images SYSTEM INTERFACE "${ATTUNE_${name}_INCLUDE}")
+    target_link_libraries(attune_images INTERFACE "${ATTUNE_${name}_LIBRARY}")
+    target_compile_definitions(attune_images INTERFACE ATTUNE_HAS_${name}=1)
+  elseif(ATTUNE_WITH_IMAGES STREQUAL "ON")
+    message(FATAL_ERROR "${name} was not found; install it with 'apt-get install ${package}' "
+      "or configure with -DATTUNE_WITH_IMAGES=AUTO")
+  else()
+    message(STATUS "ImageDecoder without ${name} (apt-get install ${package})")
+  endif()
+endfunction()
+
+if(NOT ATTUNE_WITH_IMAGES STREQUAL "OFF")
+  attune_image_codec(JPEG libjpeg62-turbo-dev jpeglib.h jpeg)
+  attune_image_codec(PNG libpng-dev png.h png)
+  attune_image_codec(WEBP libwebp-dev webp/decode.h webp)
+  attune_image_codec(JPEG2000 libopenjp2-7-dev openjpeg.h openjp2)
+endif()

@@ -1,0 +1,106 @@
+#include "rewrite/fold_batch_norm.h"
+
+#include "ops/convert.h"
+#include "rewrite/uses.h"
+
+#include <cmath>
+
+namespace attune::rewrite {
+namespace {
+
+constexpr float kDefaultEpsilon = 1e-5f;
+
+float float_attribute(const Node& node, std::string_view name, float fallback) {
+  const auto found = node.attributes.find(name);
+  const auto* value = found == node.attributes.end() ? nullptr : std::get_if<float>(&found->second);
+  return value ? *value : fallback;
+}
+
+int64_t int_attribute(const Node& node, std::string_view name, int64_t fallback) {
+  const auto found = node.attributes.find(name);
+  const auto* value = found == node.attributes.end() ? nullptr : std::get_if<int64_t>(&found->second);
+  return value ? *value : fallback;
+}
+
+bool is_inference_norm(const Graph& graph, const Node& node) {
+  if (!node.domain.empty() || node.op != "BatchNormalization" || node.inputs.size() != 5) return false;
+  if (int_attribute(node, "training_mode", 0) != 0 || int_attribute(node, "spatial", 1) == 0) return false;
+  for (size_t i = 1; i < node.outputs.size(); ++i)
+    if (node.outputs[i] != kNoValue) return false;
+  for (size_t i = 1; i < 5; ++i) {
+    const Tensor* constant = constant_input(graph, node, i);
+    if (constant == nullptr || constant->rank() != 1) return false;
+  }
+  return true;
+}
+
+/// y = x * scale + shift for each channel, in double.
+struct ChannelMap {
+  std::vector<double> scale, shift;
+};
+
+ChannelMap channel_map(const Graph& graph, const Node& norm) {
+  const auto read = [&](size_t i) { return convert(*constant_input(graph, norm, i), DType::f64); };
+  const Tensor scale = read(1), bias = read(2), mean = read(3), variance = read(4);
+  const double epsilon = float_attribute(norm, "epsilon", kDefaultEpsilon);
+  ChannelMap map;
+  for (int64_t c = 0; c < scale.count(); ++c) {
+    const double s = scale.data<double>()[c] / std::sqrt(variance.data<double>()[c] + epsilon);
+    map.scale.push_back(s);
+    map.shift.push_back(bias.data<double>()[c] - mean.data<double>()[c] * s);
+  }
+  return map;
+}
+
+bool can_take(const Graph& graph, const Node& conv, size_t channels) {
+  if (!conv.domain.empty() || conv.op != "Conv") return false;
+  const Tensor* weights = constant_input(graph, conv, 1);
+  if (weights == nullptr || weights->rank() < 3 || static_cast<size_t>(weights->dim(0)) != channels) return false;
+  const bool has_bias = conv.inputs.size() > 2 && conv.inputs[2] != kNoValue;
+  return !has_bias || constant_input(graph, conv, 2) != nullptr;
+}
+
+void multiply_in(Graph& graph, Node& conv, const ChannelMap& map) {
+  const Tensor& weights = *constant_input(graph, conv, 1);
+  const DType dtype = weights.dtype();
+  Tensor scaled = convert(weights, DType::f64).clone();
+  const int64_t channels = weights.dim(0), per_channel = weights.count() / std::max<int64_t>(channels, 1);
+  Tensor bias = Tensor::zeros(DType::f64, {channels});
+  if (const Tensor* old = constant_input(graph, conv, 2)) bias = convert(*old, DType::f64).clone();
+  for (int64_t c = 0; c < channels; ++c) {
+    const auto at = static_cast<size_t>(c);
+    for (int64_t i = 0; i < per_channel; ++i) scaled.mutable_data<double>()[c * per_channel + i] *= map.scale[at];
+    bias.mutable_data<double>()[c] = bias.data<double>()[c] * map.scale[at] + map.shift[at];
+  }
+  const std::string& name = graph.value(conv.inputs[1]).name;
+  const ValueId new_weights = graph.add_constant(name + "_scaled", convert(scaled, dtype));
+  const ValueId new_bias = graph.add_constant(name + "_bias", convert(bias, dtype));
+  conv.inputs.resize(3, kNoValue);
+  conv.inputs[1] = new_weights;
+  conv.inputs[2] = new_bias;
+}
+
+}  // namespace
+
+int fold_batch_norm(Graph& graph) {
+  const Uses uses(graph);
+  std::vector<bool> removed(graph.nodes().size(), false);
+  int changes = 0;
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    const Node& norm = graph.nodes()[i];
+    if (!is_inference_norm(graph, norm)) continue;
+    const NodeId producer = graph.value(norm.inputs[0]).producer;
+    if (producer == kNoNode || uses.only_reader(norm.inputs[0]) == kNoNode) continue;
+    Node& conv = graph.node(producer);
+    if (!can_take(graph, conv, static_cast<size_t>(constant_input(graph, norm, 1)->count()))) continue;
+    multiply_in(graph, conv, channel_map(graph, norm));
+    conv.outputs[0] = norm.outputs[0];
+    graph.value(norm.outputs[0]).producer = producer;
+    removed[i] = true;
+    ++changes;
+  }
+  if (changes > 0) erase_nodes(graph, removed);
+  return changes;
+}
+
+}  // namespace attune::rewrite

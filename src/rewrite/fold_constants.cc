@@ -1,0 +1,62 @@
+#include "rewrite/fold_constants.h"
+
+#include "ops/run_node.h"
+#include "rewrite/uses.h"
+
+#include <algorithm>
+
+namespace attune::rewrite {
+namespace {
+
+constexpr int64_t kMostBytes = int64_t{64} << 20;
+
+bool may_fold(const Graph& graph, const Node& node) {
+  if (node.op.starts_with("Random") || node.op == "Multinomial" || node.op == "Bernoulli" || node.op == "Dropout")
+    return false;
+  for (const auto& [name, attribute] : node.attributes)
+    if (std::holds_alternative<std::shared_ptr<Graph>>(attribute)) return false;
+  return std::all_of(node.inputs.begin(), node.inputs.end(),
+                     [&](ValueId id) { return id == kNoValue || graph.value(id).is_constant(); });
+}
+
+/// Nothing when the node is better left to the run: too large, or it fails (it may never run).
+std::vector<Tensor> compute(const Graph& graph, const Node& node) {
+  std::vector<const Tensor*> inputs;
+  for (const ValueId id : node.inputs) inputs.push_back(id == kNoValue ? nullptr : &graph.value(id).constant);
+  try {
+    for (const ValueType& type : infer_node(node, inputs)) {
+      const auto dims = concrete(type.shape);
+      const auto count = dims ? checked_count(*dims) : std::nullopt;
+      if (dims && (!count || byte_size(type.dtype, *count).value_or(kMostBytes + 1) > kMostBytes)) return {};
+    }
+    return run_node(node, inputs);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+}  // namespace
+
+int fold_constants(Graph& graph) {
+  std::vector<bool> folded(graph.nodes().size(), false);
+  int changes = 0;
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    const Node& node = graph.nodes()[i];
+    if (!may_fold(graph, node)) continue;
+    std::vector<Tensor> results = compute(graph, node);
+    if (results.empty()) continue;
+    for (size_t o = 0; o < node.outputs.size(); ++o) {
+      if (node.outputs[o] == kNoValue) continue;
+      Value& value = graph.value(node.outputs[o]);
+      value.dtype = results[o].dtype();
+      value.shape = to_shape(results[o].dims());
+      value.constant = std::move(results[o]);
+    }
+    folded[i] = true;
+    ++changes;
+  }
+  if (changes > 0) erase_nodes(graph, folded);
+  return changes;
+}
+
+}  // namespace attune::rewrite

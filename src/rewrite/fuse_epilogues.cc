@@ -1,0 +1,155 @@
+#include "rewrite/fuse_epilogues.h"
+
+#include "ops/epilogue.h"
+#include "ops/infer_graph.h"
+#include "rewrite/uses.h"
+
+#include <limits>
+
+namespace attune::rewrite {
+namespace {
+
+using Kind = EpilogueStep::Kind;
+
+constexpr size_t kMostSteps = 6;  // chains beyond that gain nothing and strain code generators
+
+float number(const Node& node, std::string_view name, float fallback) {
+  const auto found = node.attributes.find(name);
+  const auto* value = found == node.attributes.end() ? nullptr : std::get_if<float>(&found->second);
+  return value ? *value : fallback;
+}
+
+/// The activation that a node is, when its parameters are plain numbers.
+std::optional<EpilogueStep> as_activation(const Graph& graph, const Node& node) {
+  if (!node.domain.empty() || node.inputs.empty()) return std::nullopt;
+  const std::string& op = node.op;
+  if (op == "Relu") return EpilogueStep{Kind::relu};
+  if (op == "LeakyRelu") return EpilogueStep{Kind::leaky_relu, -1, number(node, "alpha", 0.01f), 0};
+  if (op == "Elu") return EpilogueStep{Kind::elu, -1, number(node, "alpha", 1.0f), 0};
+  if (op == "Sigmoid") return EpilogueStep{Kind::sigmoid};
+  if (op == "Tanh") return EpilogueStep{Kind::tanh};
+  if (op == "Swish") return EpilogueStep{Kind::swish, -1, number(node, "alpha", 1.0f), 0};
+  if (op == "HardSwish") return EpilogueStep{Kind::hard_swish};
+  if (op == "HardSigmoid")
+    return EpilogueStep{Kind::hard_sigmoid, -1, number(node, "alpha", 0.2f), number(node, "beta", 0.5f)};
+  if (op == "Mish") return EpilogueStep{Kind::mish};
+  if (op == "Gelu") {
+    const auto found = node.attributes.find("approximate");
+    const auto* way = found == node.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+    return EpilogueStep{way && *way == "tanh" ? Kind::gelu_tanh : Kind::gelu_erf};
+  }
+  if (op == "Clip") {
+    EpilogueStep step{Kind::clip, -1, std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max()};
+    step.alpha = number(node, "min", step.alpha);
+    step.beta = number(node, "max", step.beta);
+    for (size_t i = 1; i < node.inputs.size(); ++i) {
+      if (node.inputs[i] == kNoValue) continue;
+      const auto bound = scalar_input(graph, node, i);
+      if (!bound) return std::nullopt;
+      (i == 1 ? step.alpha : step.beta) = static_cast<float>(*bound);
+    }
+    return step;
+  }
+  return std::nullopt;
+}
+
+/// `other` broadcasts to the shape of `result` without changing it, provably.
+bool broadcasts_into(const ValueType& other, const ValueType& result) {
+  if (!other.shape || !result.shape || other.dtype != result.dtype || other.shape->size() > result.shape->size())
+    return false;
+  const size_t offset = result.shape->size() - other.shape->size();
+  for (size_t i = 0; i < other.shape->size(); ++i) {
+    const Dim& dim = (*other.shape)[i];
+    if (!(dim == Dim(1)) && !(dim == (*result.shape)[offset + i])) return false;
+  }
+  return true;
+}
+
+struct Anchor {
+  const char* fused_op;
+  size_t operands;  // inputs of the operator itself; those of the epilogue follow
+};
+
+std::optional<Anchor> anchor_of(const Node& node) {
+  if (node.domain.empty() && node.op == "Conv") return Anchor{"FusedConv", 3};
+  if (node.domain.empty() && node.op == "MatMul") return Anchor{"FusedMatMul", 2};
+  return std::nullopt;
+}
+
+class Fuser {
+ public:
+  explicit Fuser(Graph& graph)
+      : graph_(graph), facts_(infer_graph(graph)), uses_(graph), removed_(graph.nodes().size(), false) {}
+
+  int run() {
+    int changes = 0;
+    for (size_t i = 0; i < graph_.nodes().size(); ++i)
+      if (!removed_[i] && anchor_of(graph_.nodes()[i])) changes += fuse(static_cast<NodeId>(i));
+    if (changes > 0) erase_nodes(graph_, removed_);
+    return changes;
+  }
+
+ private:
+  const ValueType& type(ValueId id) const { return facts_.types[static_cast<size_t>(id)]; }
+
+  int fuse(NodeId start) {
+    const Anchor anchor = *anchor_of(graph_.node(start));
+    if (!is_float(type(graph_.node(start).outputs[0]).dtype)) return 0;
+    Node fused = graph_.node(start);
+    fused.domain = "attune";
+    fused.op = anchor.fused_op;
+    fused.version = 1;
+    fused.inputs.resize(anchor.operands, kNoValue);
+    std::vector<EpilogueStep> steps;
+    NodeId last = start;
+    ValueId result = fused.outputs[0];
+    while (steps.size() < kMostSteps) {
+      const NodeId reader = uses_.only_reader(result);
+      if (reader == kNoNode || removed_[static_cast<size_t>(reader)]) break;
+      const auto step = as_step(graph_.node(reader), result, fused);
+      if (!step) break;
+      steps.push_back(*step);
+      removed_[static_cast<size_t>(last)] = true;
+      last = reader;
+      result = graph_.node(reader).outputs[0];
+    }
+    if (steps.empty()) return 0;
+    fused.outputs = {result};
+    fused.attributes["epilogue"] = epilogue_attribute(steps);
+    // It stands where the last part stood: the other operands are there by then.
+    graph_.node(last) = std::move(fused);
+    return static_cast<int>(steps.size());
+  }
+
+  /// The step that `node` does to `result`; a second operand is appended to the fused node's inputs.
+  std::optional<EpilogueStep> as_step(const Node& node, ValueId result, Node& fused) {
+    if (node.outputs.size() != 1) return std::nullopt;
+    if (const auto activation = as_activation(graph_, node); activation && node.inputs[0] == result) return activation;
+    const bool add = node.op == "Add", mul = node.op == "Mul";
+    if (!node.domain.empty() || (!add && !mul) || node.inputs.size() != 2) return std::nullopt;
+    if (node.inputs[0] == node.inputs[1]) return std::nullopt;
+    const ValueId other = node.inputs[0] == result ? node.inputs[1] : node.inputs[0];
+    if (!broadcasts_into(type(other), type(result))) return std::nullopt;
+    EpilogueStep step{add ? Kind::add : Kind::mul};
+    step.input = static_cast<int>(fused.inputs.size());
+    fused.inputs.push_back(other);
+    return step;
+  }
+
+  Graph& graph_;
+  GraphFacts facts_;
+  Uses uses_;
+  std::vector<bool> removed_;
+};
+
+}  // namespace
+
+int fuse_epilogues(Graph& graph) {
+  try {
+    return Fuser(graph).run();
+  } catch (const UserError&) {
+    return 0;  // a body for other shapes: left as it is
+  }
+}
+
+}  // namespace attune::rewrite

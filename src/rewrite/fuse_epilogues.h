@@ -1,0 +1,11 @@
+// Conv or MatMul followed by bias, residual add, scale and activations, each read once → one fused node (domain
+// attune).
+#pragma once
+
+#include "rewrite/pass.h"
+
+namespace attune::rewrite {
+
+int fuse_epilogues(Graph& graph);
+
+}  // namespace attune::rewrite

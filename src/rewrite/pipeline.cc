@@ -1,0 +1,66 @@
+#include "rewrite/pipeline.h"
+
+#include "base/error.h"
+#include "graph/verify.h"
+#include "rewrite/fold_batch_norm.h"
+#include "rewrite/fold_constants.h"
+#include "rewrite/fuse_epilogues.h"
+#include "rewrite/name_activations.h"
+#include "rewrite/remove_dead.h"
+#include "rewrite/remove_identities.h"
+#include "rewrite/turn_gemm_into_matmul.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace attune::rewrite {
+namespace {
+
+constexpr PassEntry kPasses[] = {
+    {"fold_constants", "compute what depends on constants alone", fold_constants},
+    {"remove_identities", "drop nodes that hand their input on", remove_identities},
+    // From here on no node merely forwards a value, so patterns need not look through such nodes.
+    {"fold_batch_norm", "multiply inference batch normalisation into the convolution before it", fold_batch_norm},
+    {"name_activations", "recognise swish, hard-swish and gelu spelled out in primitives", name_activations},
+    {"turn_gemm_into_matmul", "write Gemm with constant weights as a product with an added bias",
+     turn_gemm_into_matmul},
+    // Activations are single nodes now and every product is a MatMul or Conv.
+    {"fuse_epilogues", "give bias, activation and residual add to the product before them", fuse_epilogues},
+    {"remove_dead", "drop nodes that nothing reads", remove_dead},
+};
+
+int run_everywhere(Graph& graph, Pass pass) {
+  int changes = 0;
+  for (Node& node : graph.nodes())
+    for (auto& [name, attribute] : node.attributes)
+      if (auto* body = std::get_if<std::shared_ptr<Graph>>(&attribute)) {
+        // Graphs are shared between copies of a node; the rewritten body belongs to this one.
+        auto own = std::make_shared<Graph>(**body);
+        changes += run_everywhere(*own, pass);
+        *body = std::move(own);
+      }
+  return changes + pass(graph);
+}
+
+}  // namespace
+
+std::span<const PassEntry> passes() { return kPasses; }
+
+std::vector<PassResult> run_pipeline(Graph& graph, const PipelineOptions& options) {
+  for (const std::string& name : options.switched_off)
+    if (std::none_of(std::begin(kPasses), std::end(kPasses),
+                     [&](const PassEntry& entry) { return entry.name == name; }))
+      throw UserError("there is no pass '{}'", name);
+  std::vector<PassResult> results;
+  for (const PassEntry& entry : kPasses) {
+    if (options.switched_off.count(entry.name)) continue;
+    const auto begin = std::chrono::steady_clock::now();
+    PassResult result{entry.name, run_everywhere(graph, entry.pass), 0, static_cast<int64_t>(graph.nodes().size())};
+    verify(graph);
+    result.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    results.push_back(result);
+  }
+  return results;
+}
+
+}  // namespace attune::rewrite

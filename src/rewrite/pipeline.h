@@ -1,0 +1,36 @@
+// The ordered list of passes, and running it.
+#pragma once
+
+#include "rewrite/pass.h"
+
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attune::rewrite {
+
+struct PassEntry {
+  std::string_view name;
+  std::string_view summary;
+  Pass pass;
+};
+
+std::span<const PassEntry> passes();
+
+struct PassResult {
+  std::string_view name;
+  int changes = 0;
+  double milliseconds = 0;
+  int64_t nodes_after = 0;
+};
+
+struct PipelineOptions {
+  std::set<std::string, std::less<>> switched_off;  // by name; unknown names are an error
+};
+
+/// Runs every pass in order, on subgraphs too, and verifies the graph after each.
+std::vector<PassResult> run_pipeline(Graph& graph, const PipelineOptions& options = {});
+
+}  // namespace attune::rewrite

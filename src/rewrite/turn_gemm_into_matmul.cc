@@ -1,0 +1,87 @@
+#include "rewrite/turn_gemm_into_matmul.h"
+
+#include "ops/convert.h"
+#include "rewrite/uses.h"
+
+namespace attune::rewrite {
+namespace {
+
+template <class T> T attribute(const Node& node, std::string_view name, T fallback) {
+  const auto found = node.attributes.find(name);
+  const auto* value = found == node.attributes.end() ? nullptr : std::get_if<T>(&found->second);
+  return value ? *value : fallback;
+}
+
+/// Constant times a number, transposed when asked; the tensor itself when nothing changes.
+Tensor scaled(const Tensor& tensor, float factor, bool transpose) {
+  if (factor == 1.0f && !transpose) return tensor;
+  const Tensor wide = convert(tensor, DType::f64);
+  const double* src = wide.data<double>();
+  Tensor result = Tensor::allocate(DType::f64, transpose ? Dims{tensor.dim(1), tensor.dim(0)} : tensor.dims());
+  double* dst = result.mutable_data<double>();
+  if (!transpose) {
+    for (int64_t i = 0; i < tensor.count(); ++i) dst[i] = src[i] * factor;
+  } else {
+    const int64_t rows = tensor.dim(0), columns = tensor.dim(1);
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t c = 0; c < columns; ++c) dst[c * rows + r] = src[r * columns + c] * factor;
+  }
+  return convert(result, tensor.dtype());
+}
+
+bool fits(const Graph& graph, const Node& node) {
+  if (!node.domain.empty() || node.op != "Gemm" || node.inputs.size() < 2) return false;
+  const Tensor* weights = constant_input(graph, node, 1);
+  if (weights == nullptr || weights->rank() != 2 || !is_float(weights->dtype()) ||
+      attribute<int64_t>(node, "transA", 0) != 0)
+    return false;
+  const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
+  return !has_bias || constant_input(graph, node, 2) != nullptr || attribute<float>(node, "beta", 1.0f) == 1.0f;
+}
+
+}  // namespace
+
+int turn_gemm_into_matmul(Graph& graph) {
+  std::vector<Node> nodes;
+  int changes = 0;
+  for (Node& node : graph.nodes()) {
+    if (!fits(graph, node)) {
+      nodes.push_back(node);
+      continue;
+    }
+    ++changes;
+    const Tensor& weights = *constant_input(graph, node, 1);
+    const std::string& weights_name = graph.value(node.inputs[1]).name;
+    Node product;
+    product.name = node.name;
+    product.op = "MatMul";
+    product.version = node.version;
+    product.inputs = {node.inputs[0], graph.add_constant(weights_name + "_matmul",
+                                                         scaled(weights, attribute<float>(node, "alpha", 1.0f),
+                                                                attribute<int64_t>(node, "transB", 0) != 0))};
+    product.outputs = node.outputs;
+    if (node.inputs.size() < 3 || node.inputs[2] == kNoValue) {
+      nodes.push_back(std::move(product));
+      continue;
+    }
+    Value between;
+    between.name = graph.value(node.outputs[0]).name + "_product";
+    product.outputs = {graph.add_value(std::move(between))};
+    Node add;
+    add.name = node.name + "_bias";
+    add.op = "Add";
+    add.version = std::max(node.version, 7);
+    ValueId bias = node.inputs[2];
+    if (const Tensor* constant = constant_input(graph, node, 2))
+      bias = graph.add_constant(graph.value(bias).name + "_scaled",
+                                scaled(*constant, attribute<float>(node, "beta", 1.0f), false));
+    add.inputs = {product.outputs[0], bias};
+    add.outputs = node.outputs;
+    nodes.push_back(std::move(product));
+    nodes.push_back(std::move(add));
+  }
+  if (changes > 0) graph.set_nodes(std::move(nodes));
+  return changes;
+}
+
+}  // namespace attune::rewrite
