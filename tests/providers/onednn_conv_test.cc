@@ -1,5 +1,6 @@
 #include "ops/epilogue.h"
 #include "providers/provider_case.h"
+#include "providers/providers.h"
 
 #include <gtest/gtest.h>
 
@@ -150,6 +151,23 @@ TEST_F(OnednnConv, fuses_additions_and_products_with_broadcasting) {
     check_every_config("onednn", fused({add}, {constant({21, 1, 1})}, layout, odd, 21));
     check_every_config("onednn", fused({add}, {constant({})}, layout, odd, 21));
   }
+}
+
+TEST_F(OnednnConv, offers_residuals_that_update_the_operand_in_place) {
+  const std::vector<EpilogueStep> steps = {{Kind::add, 3, 0, 0}, {Kind::relu, -1, 0, 0}};
+  const Workload workload = fused(steps, {operand({2, 32, 9, 7}, Layout::nchw16c)}, Layout::nchw16c);
+  const Provider& onednn = require_provider("onednn");
+  const auto offer = std::get<Offer>(onednn.offer(workload));
+  int in_place = 0;
+  bool winograd = false;
+  for (const Config& config : offer.configs) {
+    if (onednn.build(workload, config)->in_place_input() != 3) continue;
+    ++in_place;
+    winograd |= config.at("algorithm") == "winograd";
+  }
+  EXPECT_GT(in_place, 0);
+  const bool avx512 = offer.configs.front().at("impl").find("avx512") != std::string::npos;
+  EXPECT_EQ(winograd, avx512);  // oneDNN has Winograd for AVX-512 only
 }
 
 TEST_F(OnednnConv, refuses_in_words) {

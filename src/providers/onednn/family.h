@@ -14,14 +14,14 @@ struct Family {
 };
 
 extern const Family kConv;       // Conv, attune::FusedConv
+extern const Family kDeconv;     // ConvTranspose
+extern const Family kPool;       // MaxPool, AveragePool, GlobalMaxPool, GlobalAveragePool
 extern const Family kMatMul;     // MatMul, attune::FusedMatMul
 extern const Family kSoftmax;    // Softmax, LogSoftmax
 extern const Family kLayerNorm;  // LayerNormalization
 extern const Family kEltwise;    // Relu, Sigmoid, Gelu …
 extern const Family kBinary;     // Add, Mul …
 extern const Family kConcat;     // Concat
-extern const Family kDeconv;     // ConvTranspose
-extern const Family kPool;       // MaxPool, AveragePool, GlobalMaxPool, GlobalAveragePool
 extern const Family kReorder;    // attune::Reorder
 
 }  // namespace attune::onednn
