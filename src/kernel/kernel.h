@@ -46,6 +46,10 @@ class Kernel {
     return false;
   }
 
+  /// The input whose buffer outputs[0] may be, when nothing reads that input afterwards; -1: none. The kernel then
+  /// updates it in place; with two buffers it copies the input first.
+  virtual int in_place_input() const { return -1; }
+
   virtual std::unique_ptr<KernelState> make_state() const { return nullptr; }
 
   /// Independent tasks that the work falls into; the runtime spreads them over its threads. Kernels of libraries that

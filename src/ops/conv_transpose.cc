@@ -1,6 +1,7 @@
 // ConvTranspose and Col2Im: both add columns of windows back into an image.
 #include "base/parallel.h"
 #include "ops/col2im.h"
+#include "ops/conv_transpose_axes.h"
 #include "ops/conv_transpose_col2im.h"
 #include "ops/dispatch.h"
 #include "ops/families.h"
@@ -174,10 +175,8 @@ void run_conv_transpose(KernelContext& context) {
   const Tensor src = widened(context.input(0)), weights = widened(context.input(1));
   const Tensor bias = context.has_input(2) ? widened(context.input(2)) : Tensor();
   Tensor dst = wide_output(output);
-  const TransposeWindow attributes =
-      read_transpose_window(context, Dims(weights.dims().begin() + 2, weights.dims().end()));
   const int64_t groups = read_groups(context);
-  auto axes = transposed_axes(context, attributes, std::span(src.dims()).subspan(2), std::span(dst.dims()).subspan(2));
+  auto axes = conv_transpose_axes(context, src.dims(), weights.dims(), dst.dims());
   if (axes.empty()) axes.push_back({.in = 1, .out = 1});
   dispatch<TypeList<float, double>>(dst.dtype(), context, [&]<class T>() {
     convolve_transposed<T>(axes, src.dim(0), groups, src.dim(1) / groups, weights.dim(1), src.data<T>(),
@@ -214,6 +213,12 @@ const OpDef kOps[] = {
 };
 
 }  // namespace
+
+std::vector<WindowAxis> conv_transpose_axes(const OpContext& context, const Dims& src, const Dims& weights,
+                                            const Dims& dst) {
+  const TransposeWindow attributes = read_transpose_window(context, Dims(weights.begin() + 2, weights.end()));
+  return transposed_axes(context, attributes, std::span(src).subspan(2), std::span(dst).subspan(2));
+}
 
 std::span<const OpDef> conv_transpose_ops() { return kOps; }
 

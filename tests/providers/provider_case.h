@@ -11,7 +11,9 @@ namespace attune::testing {
 inline TensorSpec operand(Dims dims, Layout layout = Layout::plain, DType dtype = DType::f32) {
   return {dtype, std::move(dims), layout, false};
 }
-inline TensorSpec constant(Dims dims, DType dtype = DType::f32) { return {dtype, std::move(dims), Layout::plain, true}; }
+inline TensorSpec constant(Dims dims, DType dtype = DType::f32) {
+  return {dtype, std::move(dims), Layout::plain, true};
+}
 
 /// A workload whose one output has the inferred type, in the given layout.
 Workload make_case(std::string_view domain, std::string_view op, int version,

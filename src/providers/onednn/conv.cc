@@ -28,7 +28,7 @@ struct Problem {
   WindowDims window;
   PostOps post_ops;
 
-  explicit Problem(const Workload& workload) {
+  Problem(const Workload& workload, Residual residual) {
     const TensorSpec &src_spec = workload.input(0), &weights_spec = workload.input(1), &dst_spec = workload.output(0);
     require_spatial(src_spec);
     require_float(workload, {0, 1});
@@ -45,7 +45,7 @@ struct Problem {
     weights = describe_any(weights_spec.dtype, weights_dims);
     plain_weights = describe_plain(weights_spec.dtype, weights_dims);
     if (workload.has_input(kBias)) bias = describe(workload.input(kBias));
-    post_ops = make_post_ops(workload, dst_spec);
+    post_ops = make_post_ops(workload, dst_spec, residual);
   }
 
   std::vector<Implementation<PrimitiveDesc>> implementations(dnnl::algorithm algorithm) const {
@@ -55,19 +55,35 @@ struct Problem {
   }
 };
 
+/// Whether an implementation is worth offering: the reference is thousands of times slower than any other, and the
+/// matrix product one of oneDNN 2.6 takes the wrong elements of operands in channels-last order.
+bool is_sound(const std::string& name, const Workload& workload, const PostOps& post_ops) {
+  if (is_reference(name)) return false;
+  const bool by_gemm = name.find("gemm") != std::string::npos;
+  return !(by_gemm && workload.output(0).layout == Layout::nhwc && post_ops.operands_vary_beyond_channels);
+}
+
 bool serves(const Workload& workload) {
   return (workload.domain.empty() && workload.op == "Conv") ||
          (workload.domain == "attune" && workload.op == "FusedConv");
 }
 
-std::variant<Offer, Refusal> offer(const Workload& workload) {
-  const Problem problem(workload);
-  Offer result;
+void append_configs(const Workload& workload, Residual residual, std::vector<Config>& configs) {
+  const Problem problem(workload, residual);
+  if (residual == Residual::sum && problem.post_ops.summed_input < 0) return;
   for (const auto& [name, algorithm] : kAlgorithms)
     for (const auto& one : problem.implementations(algorithm)) {
-      if (is_reference(one.name)) continue;  // thousands of times slower than any other
-      result.configs.push_back({{"algorithm", std::string(name)}, {"impl", one.name}});
+      if (!is_sound(one.name, workload, problem.post_ops)) continue;
+      Config config{{"algorithm", std::string(name)}, {"impl", one.name}};
+      if (residual == Residual::sum) config["residual"] = "sum";
+      configs.push_back(std::move(config));
     }
+}
+
+std::variant<Offer, Refusal> offer(const Workload& workload) {
+  Offer result;
+  append_configs(workload, Residual::binary, result.configs);
+  append_configs(workload, Residual::sum, result.configs);
   return result;
 }
 
@@ -79,9 +95,13 @@ dnnl::algorithm algorithm_of(const Config& config) {
 }
 
 std::unique_ptr<Kernel> build(const Workload& workload, const Config& config) {
-  const Problem problem(workload);
+  const Problem problem(workload, config.contains("residual") ? Residual::sum : Residual::binary);
   const PrimitiveDesc pd = choose_implementation(problem.implementations(algorithm_of(config)), config);
   PrimitiveProgram program;
+  if (problem.post_ops.summed_input >= 0) {
+    program.in_place_input = problem.post_ops.summed_input;
+    program.in_place_bytes = static_cast<int64_t>(problem.dst.get_size());
+  }
   std::vector<Argument> arguments = {{DNNL_ARG_SRC, problem.src, Source::input, 0},
                                      {DNNL_ARG_DST, problem.dst, Source::output, 0}};
   arguments.push_back(program.packed_input(DNNL_ARG_WEIGHTS, workload, 1, problem.plain_weights, pd.weights_desc()));

@@ -10,7 +10,8 @@ namespace {
 using onednn::Family;
 
 const Family* const kFamilies[] = {
-    &onednn::kConv,
+    &onednn::kConv,      &onednn::kDeconv,  &onednn::kPool,   &onednn::kMatMul, &onednn::kSoftmax,
+    &onednn::kLayerNorm, &onednn::kEltwise, &onednn::kBinary, &onednn::kConcat, &onednn::kReorder,
 };
 
 const Family* find_family(const Workload& workload) {

@@ -24,6 +24,17 @@ dnnl::memory::desc describe_operand(const TensorSpec& operand, const TensorSpec&
   return describe_broadcast(spec, rank);
 }
 
+bool same_storage(const TensorSpec& a, const TensorSpec& b) {
+  return a.dtype == b.dtype && a.dims == b.dims && a.layout == b.layout;
+}
+
+bool varies_beyond_channels(const dnnl::memory::desc& desc) {
+  const Dims dims = desc.dims();
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (i != 1 && dims[i] != 1) return true;
+  return false;
+}
+
 }  // namespace
 
 std::vector<Eltwise> eltwise_of(const EpilogueStep& step) {
@@ -51,8 +62,8 @@ std::vector<Eltwise> eltwise_of(const EpilogueStep& step) {
   throw InternalError("epilogue step '{}' is not an activation", to_text(step));
 }
 
-PostOps make_post_ops(const Workload& workload, const TensorSpec& result) {
-  PostOps made{base_attributes(), {}};
+PostOps make_post_ops(const Workload& workload, const TensorSpec& result, Residual residual) {
+  PostOps made{base_attributes(), {}, false, -1};
   dnnl::post_ops ops;
   for (const EpilogueStep& step : parse_epilogue(workload.attributes)) {
     if (!step.is_binary()) {
@@ -62,8 +73,16 @@ PostOps make_post_ops(const Workload& workload, const TensorSpec& result) {
     }
     const auto input = static_cast<size_t>(step.input);
     if (!workload.has_input(input)) throw UserError("epilogue step '{}' names a missing input", to_text(step));
-    const auto desc = describe_operand(workload.input(input), result);
+    const TensorSpec& operand = workload.input(input);
+    if (residual == Residual::sum && step.kind == Kind::add && made.summed_input < 0 && !operand.constant &&
+        same_storage(operand, result)) {
+      ops.append_sum(1.0F);
+      made.summed_input = step.input;
+      continue;
+    }
+    const auto desc = describe_operand(operand, result);
     made.arguments.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(ops.len()) | DNNL_ARG_SRC_1, desc, Source::input, input});
+    made.operands_vary_beyond_channels |= varies_beyond_channels(desc);
     ops.append_binary(step.kind == Kind::add ? Algorithm::binary_add : Algorithm::binary_mul, desc);
   }
   made.attributes.set_post_ops(ops);

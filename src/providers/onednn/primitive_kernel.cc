@@ -1,6 +1,9 @@
 #include "providers/onednn/primitive_kernel.h"
 
+#include "base/parallel.h"
+
 #include <algorithm>
+#include <cstring>
 
 namespace attune::onednn {
 namespace {
@@ -48,6 +51,13 @@ struct PrimitiveState final : KernelState {
   dnnl::stream stream{engine()};
   std::vector<BoundStep> steps;
 };
+
+void copy_in_parallel(const std::byte* src, int64_t bytes, std::byte* dst) {
+  constexpr int64_t kGrainBytes = 64 << 10;
+  parallel_for(bytes, kGrainBytes, [&](int64_t begin, int64_t end) {
+    std::memcpy(dst + begin, src + begin, static_cast<size_t>(end - begin));
+  });
+}
 
 /// What the dnnl::error of a call says, as an error of ours.
 template <class Body> auto guarded(Body&& body) {
@@ -166,6 +176,10 @@ void PrimitiveKernel::run(const KernelArguments& arguments, int64_t, int64_t) co
     memory.set_data_handle(const_cast<std::byte*>(data), state.stream);
     handle = data;
   };
+  if (program_.in_place_input >= 0) {
+    const std::byte* start = arguments.inputs[static_cast<size_t>(program_.in_place_input)];
+    if (start != arguments.outputs[0]) copy_in_parallel(start, program_.in_place_bytes, arguments.outputs[0]);
+  }
   guarded([&] {
     for (size_t i = 0; i < program_.steps.size(); ++i) {
       BoundStep& step = state.steps[i];

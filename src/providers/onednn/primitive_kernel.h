@@ -37,6 +37,10 @@ struct PrimitiveProgram {
   std::vector<Preparation> preparations;
   std::vector<dnnl::memory::desc> temporaries;  // live in the workspace during one run
 
+  // Output 0 starts as this input, for primitives that add to their destination; -1: it starts with nothing.
+  int in_place_input = -1;
+  int64_t in_place_bytes = 0;
+
   /// Argument `id` is input `input`, which lies as `from`, in the order `to`: as it is when both are equal, packed
   /// ahead of time when it is constant, and otherwise reordered into a temporary by a step added here (so add the steps
   /// that read it afterwards).
@@ -57,6 +61,7 @@ class PrimitiveKernel final : public Kernel {
   int64_t workspace_bytes() const override { return workspace_bytes_; }
   std::vector<Tensor> prepare(std::span<const Tensor* const> constants) const override;
   bool takes_over(int i) const override;
+  int in_place_input() const override { return program_.in_place_input; }
   std::unique_ptr<KernelState> make_state() const override;
   void run(const KernelArguments& arguments, int64_t begin, int64_t end) const override;
 

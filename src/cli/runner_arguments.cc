@@ -1,0 +1,49 @@
+#include "cli/runner_arguments.h"
+
+#include "base/parallel.h"
+
+#include <CLI/CLI.hpp>
+
+namespace attune::cli {
+namespace {
+
+/// "512M", "2G", "1000000": bytes, with binary multiples.
+int64_t parse_bytes(const std::string& text) {
+  size_t end = 0;
+  double number = -1;
+  try {
+    number = std::stod(text, &end);
+  } catch (const std::exception&) {}
+  const std::string unit = number < 0 ? "" : text.substr(end);
+  const int shift = unit.empty() ? 0 : unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : -1;
+  if (!(number > 0) || number > 1e15 || shift < 0)
+    throw UserError("--memory-limit '{}' is not a size such as 512M or 2G", text);
+  return static_cast<int64_t>(number * static_cast<double>(int64_t{1} << shift));
+}
+
+}  // namespace
+
+void add_runner(CLI::App& verb, RunnerArguments& arguments) {
+  verb.add_option("--threads", arguments.threads, "Threads to run on (default: the usable cores)")
+      ->check(CLI::Range(1, 4096));
+  verb.add_option("--provider", arguments.providers,
+                  "Source of kernels, in order of preference; may be repeated (default: all)");
+  verb.add_option("--mode", arguments.mode, "Numeric mode: high_precision or high_performance")
+      ->check(CLI::IsMember({"high_precision", "high_performance"}))
+      ->capture_default_str();
+  verb.add_option("--memory-limit", arguments.memory_limit,
+                  "Refuse to run when weights and activations need more, such as 512M");
+  verb.add_flag("!--no-rewrite", arguments.rewrite, "Run the graph as it is in the file, without fusing or folding");
+}
+
+Session make_session(Graph graph, const RunnerArguments& arguments) {
+  if (arguments.threads > 0) set_thread_count(arguments.threads);
+  SessionOptions options;
+  options.providers = arguments.providers;
+  options.mode = arguments.mode == "high_precision" ? NumericMode::high_precision : NumericMode::high_performance;
+  if (!arguments.memory_limit.empty()) options.memory_limit_bytes = parse_bytes(arguments.memory_limit);
+  options.rewrite = arguments.rewrite;
+  return Session(std::move(graph), options);
+}
+
+}  // namespace attune::cli

@@ -1,0 +1,29 @@
+// How a model is run: threads, providers, numeric mode, memory. Shared by the verbs that run models.
+#pragma once
+
+#include "runtime/session.h"
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace attune::cli {
+
+struct RunnerArguments {
+  int threads = 0;                      // --threads; 0: the usable cores
+  std::vector<std::string> providers;   // --provider; empty: all
+  std::string mode = "high_precision";  // --mode
+  std::string memory_limit;             // --memory-limit
+  bool rewrite = true;                  // --no-rewrite
+};
+
+/// Adds --threads, --provider, --mode, --memory-limit and --no-rewrite.
+void add_runner(CLI::App& verb, RunnerArguments& arguments);
+
+/// Sets the thread count of the process and makes a session of the graph.
+Session make_session(Graph graph, const RunnerArguments& arguments);
+
+}  // namespace attune::cli

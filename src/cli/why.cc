@@ -1,0 +1,98 @@
+// attune why: which kernel runs each node, in which layout, and what the other providers said.
+#include "cli/input_arguments.h"
+#include "cli/model_argument.h"
+#include "cli/output.h"
+#include "cli/runner_arguments.h"
+#include "cli/verbs.h"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace attune::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct WhyArguments {
+  OutputFormat format = OutputFormat::table;
+  std::string model;
+  std::string node;
+  InputArguments inputs;
+  RunnerArguments runner;
+};
+
+std::string layout_of(const Step& step) {
+  for (const auto& spec : step.workload.outputs)
+    if (spec) return std::string(layout_name(spec->layout));
+  return "plain";
+}
+
+std::string op_of(const Step& step) {
+  if (step.node == nullptr) return "Reorder";
+  return step.node->domain.empty() ? step.node->op : step.node->domain + "::" + step.node->op;
+}
+
+void add_step(const Step& step, Table& table, Json& json) {
+  table.rows.push_back({step.label, op_of(step), step.provider, attune::to_text(step.config), layout_of(step), step.reason});
+  Json entry = {{"node", step.label},
+                {"op", op_of(step)},
+                {"workload", step.kernel ? step.workload.key() : ""},
+                {"provider", step.provider},
+                {"config", step.config},
+                {"layout", layout_of(step)},
+                {"reason", step.reason},
+                {"alternatives", Json::array()}};
+  for (const Alternative& alternative : step.alternatives) {
+    Json configs = Json::array();
+    for (const Config& config : alternative.configs) configs.push_back(config);
+    entry["alternatives"].push_back(
+        {{"provider", alternative.provider}, {"configs", configs}, {"refusal", alternative.reason}});
+  }
+  json.push_back(std::move(entry));
+}
+
+Table alternatives_table(const Step& step) {
+  Table table{"what else there is for " + step.label, {{"provider"}, {"kernel"}, {"refusal"}}, {}};
+  for (const Alternative& alternative : step.alternatives) {
+    for (const Config& config : alternative.configs) table.rows.push_back({alternative.provider, attune::to_text(config), ""});
+    if (alternative.configs.empty()) table.rows.push_back({alternative.provider, "", alternative.reason});
+  }
+  return table;
+}
+
+ExitCode run_why(const WhyArguments& arguments) {
+  Model model = load_model(arguments.model);
+  const Session session = make_session(std::move(model.graph), arguments.runner);
+  const auto plan = session.plan(make_inputs(arguments.inputs, session.graph()));
+  Report report;
+  report.json = Json::array();
+  Table table{"", {{"node"}, {"operator"}, {"provider"}, {"kernel"}, {"layout"}, {"why"}}, {}};
+  std::vector<Table> details;
+  for (const Step& step : plan->steps) {
+    if (!arguments.node.empty() && step.label != arguments.node) continue;
+    add_step(step, table, report.json);
+    if (!arguments.node.empty()) details.push_back(alternatives_table(step));
+  }
+  if (!arguments.node.empty() && table.rows.empty())
+    throw UserError("no step is named '{}'; it may be folded or fused into another (run 'attune why {}' for all)",
+                    arguments.node, arguments.model);
+  report.tables.push_back(std::move(table));
+  report.tables.insert(report.tables.end(), details.begin(), details.end());
+  print(report, arguments.format);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Action add_why(CLI::App& verb) {
+  auto arguments = std::make_shared<WhyArguments>();  // shared: CLI11 writes it, the action reads it
+  verb.add_option("model", arguments->model, kModelHelp)->required();
+  verb.add_option("node", arguments->node, "Only this node, with every alternative and refusal");
+  add_inputs(verb, arguments->inputs);
+  add_runner(verb, arguments->runner);
+  add_format(verb, arguments->format);
+  return [arguments] { return run_why(*arguments); };
+}
+
+}  // namespace attune::cli

@@ -1,0 +1,121 @@
+// Matrix products: MatMul and attune::FusedMatMul, of any rank and batch.
+#include "providers/onednn/family.h"
+#include "providers/onednn/implementations.h"
+#include "providers/onednn/memory.h"
+#include "providers/onednn/post_ops.h"
+#include "providers/onednn/window.h"
+
+#include <algorithm>
+
+namespace attune::onednn {
+namespace {
+
+using PrimitiveDesc = dnnl::matmul::primitive_desc;
+using Desc = dnnl::memory::desc;
+
+bool is_full(const TensorSpec& spec, const TensorSpec& result) { return spec.dims == result.dims; }
+
+/// Repeats over everything but the last dim.
+bool is_row(const TensorSpec& spec) {
+  return std::all_of(spec.dims.begin(), spec.dims.empty() ? spec.dims.end() : spec.dims.end() - 1,
+                     [](int64_t d) { return d == 1; });
+}
+
+/// One product for all leading dims of A: right when B has none of its own and every operand of the epilogue is either
+/// as large as the result or a row.
+bool can_flatten(const Workload& workload) {
+  const TensorSpec &a = workload.input(0), &b = workload.input(1), &result = workload.output(0);
+  if (b.dims.size() != 2 || a.dims.size() < 3) return false;
+  for (size_t i = 2; i < workload.inputs.size(); ++i)
+    if (workload.inputs[i] && !is_full(workload.input(i), result) && !is_row(workload.input(i))) return false;
+  return true;
+}
+
+Dims flattened(const Dims& dims) {
+  int64_t rows = 1;
+  for (size_t i = 0; i + 1 < dims.size(); ++i) rows *= dims[i];
+  return {rows, dims.back()};
+}
+
+/// A workload as oneDNN's matmul sees it: operands of one rank of at least 2.
+struct Problem {
+  Workload view;  // the workload with operands reshaped to that rank
+  Desc src, weights, dst, plain_weights;
+  PostOps post_ops;
+
+  explicit Problem(const Workload& workload) : view(workload) {
+    require_float(workload, {0, 1});
+    for (const auto* specs : {&workload.inputs, &workload.outputs})
+      for (const auto& spec : *specs)
+        if (spec && spec->layout != Layout::plain)
+          throw UnsupportedError("a matrix product takes plain operands, got {}", to_text(spec));
+    Dims a = workload.input(0).dims, b = workload.input(1).dims, c = workload.output(0).dims;
+    // A vector is a row on the left and a column on the right; the result has no such dim.
+    if (a.size() == 1) {
+      a.insert(a.begin(), 1);
+      c.insert(c.end() - (b.size() == 1 ? 0 : 1), 1);
+    }
+    if (b.size() == 1) {
+      b.push_back(1);
+      c.push_back(1);
+    }
+    const bool had_vector = workload.input(0).dims.size() == 1 || workload.input(1).dims.size() == 1;
+    if (had_vector && workload.inputs.size() > 2) throw UnsupportedError("a fused product with a vector");
+    if (can_flatten(workload)) {
+      a = flattened(a);
+      c = flattened(c);
+      for (size_t i = 2; i < view.inputs.size(); ++i)
+        if (view.inputs[i])
+          view.inputs[i]->dims = is_full(workload.input(i), workload.output(0))
+                                     ? c
+                                     : Dims{1, workload.input(i).dims.empty() ? 1 : workload.input(i).dims.back()};
+    }
+    const size_t rank = std::max({a.size(), b.size(), c.size()});
+    if (rank > DNNL_MAX_NDIMS) throw UnsupportedError("a matrix product of rank {}", rank);
+    for (Dims* dims : {&a, &b, &c}) dims->insert(dims->begin(), rank - dims->size(), 1);
+    view.inputs[0]->dims = a;
+    view.inputs[1]->dims = b;
+    view.outputs[0]->dims = c;
+    src = describe_plain(view.input(0).dtype, a);
+    plain_weights = describe_plain(view.input(1).dtype, b);
+    // Packing pays for weights; a product of two activations reads them as they are.
+    weights = view.input(1).constant ? describe_any(view.input(1).dtype, b) : plain_weights;
+    dst = describe_plain(view.output(0).dtype, c);
+    post_ops = make_post_ops(view, view.output(0));
+  }
+
+  std::vector<Implementation<PrimitiveDesc>> implementations() const {
+    const dnnl::matmul::desc desc(src, weights, dst);
+    return list_implementations<PrimitiveDesc>(desc, post_ops.attributes);
+  }
+};
+
+bool serves(const Workload& workload) {
+  return (workload.domain.empty() && workload.op == "MatMul") ||
+         (workload.domain == "attune" && workload.op == "FusedMatMul");
+}
+
+std::variant<Offer, Refusal> offer(const Workload& workload) {
+  Offer result;
+  for (const Config& config : implementation_configs(Problem(workload).implementations()))
+    if (!is_reference(config.at("impl"))) result.configs.push_back(config);
+  return result;
+}
+
+std::unique_ptr<Kernel> build(const Workload& workload, const Config& config) {
+  const Problem problem(workload);
+  const PrimitiveDesc pd = choose_implementation(problem.implementations(), config);
+  PrimitiveProgram program;
+  std::vector<Argument> arguments = {{DNNL_ARG_SRC, problem.src, Source::input, 0},
+                                     {DNNL_ARG_DST, problem.dst, Source::output, 0}};
+  arguments.push_back(program.packed_input(DNNL_ARG_WEIGHTS, workload, 1, problem.plain_weights, pd.weights_desc()));
+  arguments.insert(arguments.end(), problem.post_ops.arguments.begin(), problem.post_ops.arguments.end());
+  program.steps.push_back({dnnl::matmul(pd), std::move(arguments)});
+  return std::make_unique<PrimitiveKernel>(std::move(program));
+}
+
+}  // namespace
+
+const Family kMatMul{serves, offer, build};
+
+}  // namespace attune::onednn
