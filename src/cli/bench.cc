@@ -55,8 +55,7 @@ ExitCode run_paced(const Session& session, const std::vector<Tensor>& inputs) {
 
 ExitCode run_bench(const BenchArguments& arguments) {
   const auto load_begin = Clock::now();
-  Model model = load_model(arguments.model);
-  const Session session = make_session(std::move(model.graph), arguments.runner);
+  const Session session = open_session(arguments.model, arguments.runner);
   const std::vector<Tensor> inputs = make_inputs(arguments.inputs, session.graph());
   const auto plan = session.plan(inputs);
   const double load_ms = milliseconds_since(load_begin);
@@ -109,7 +108,7 @@ ExitCode run_bench(const BenchArguments& arguments) {
 
 Action add_bench(CLI::App& verb) {
   auto arguments = std::make_shared<BenchArguments>();  // shared: CLI11 writes it, the action reads it
-  verb.add_option("model", arguments->model, kModelHelp)->required();
+  verb.add_option("model", arguments->model, kModelOrPlanHelp)->required();
   add_inputs(verb, arguments->inputs);
   verb.add_option("--seconds", arguments->seconds, "How long to measure")
       ->check(CLI::Range(0.01, 3600.0))

@@ -12,6 +12,9 @@ namespace attune::cli {
 inline constexpr const char* kModelHelp =
     "ONNX file, or zoo:NAME[:batch=N][:seq=N][:size=N][:seed=N] (see 'attune zoo list')";
 
+inline constexpr const char* kModelOrPlanHelp =
+    "ONNX file, plan file, or zoo:NAME[:batch=N][:seq=N][:size=N][:seed=N] (see 'attune zoo list')";
+
 Model load_model(const std::string& argument);
 
 /// What --shapes says: shapes by input name ("x:1x3x224x224") and numbers for symbols ("batch=8"), separated by commas.

@@ -49,8 +49,7 @@ Report summarize(const Graph& graph, const std::vector<Tensor>& outputs, double 
 }
 
 ExitCode run_model(const RunArguments& arguments) {
-  Model model = load_model(arguments.model);
-  const Session session = make_session(std::move(model.graph), arguments.runner);
+  const Session session = open_session(arguments.model, arguments.runner);
   const Graph& graph = session.graph();
   const std::vector<Tensor> inputs = make_inputs(arguments.inputs, graph);
   session.plan(inputs);  // a model whose shapes contradict each other is refused before anything runs
@@ -75,7 +74,7 @@ ExitCode run_model(const RunArguments& arguments) {
 
 Action add_run(CLI::App& verb) {
   auto arguments = std::make_shared<RunArguments>();  // shared: CLI11 writes it, the action reads it
-  verb.add_option("model", arguments->model, kModelHelp)->required();
+  verb.add_option("model", arguments->model, kModelOrPlanHelp)->required();
   add_inputs(verb, arguments->inputs);
   verb.add_option("--output", arguments->output, "Write the outputs to this .npz file, under their ONNX names");
   add_runner(verb, arguments->runner);

@@ -1,6 +1,8 @@
 #include "cli/runner_arguments.h"
 
 #include "base/parallel.h"
+#include "cli/model_argument.h"
+#include "runtime/plan_file.h"
 
 #include <CLI/CLI.hpp>
 
@@ -36,14 +38,15 @@ void add_runner(CLI::App& verb, RunnerArguments& arguments) {
   verb.add_flag("!--no-rewrite", arguments.rewrite, "Run the graph as it is in the file, without fusing or folding");
 }
 
-Session make_session(Graph graph, const RunnerArguments& arguments) {
+Session open_session(const std::string& model, const RunnerArguments& arguments) {
   if (arguments.threads > 0) set_thread_count(arguments.threads);
   SessionOptions options;
   options.providers = arguments.providers;
   options.mode = arguments.mode == "high_precision" ? NumericMode::high_precision : NumericMode::high_performance;
   if (!arguments.memory_limit.empty()) options.memory_limit_bytes = parse_bytes(arguments.memory_limit);
   options.rewrite = arguments.rewrite;
-  return Session(std::move(graph), options);
+  if (is_plan_file(model)) return load_plan(model, std::move(options));
+  return Session(load_model(model).graph, std::move(options));
 }
 
 }  // namespace attune::cli

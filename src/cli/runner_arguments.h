@@ -23,7 +23,7 @@ struct RunnerArguments {
 /// Adds --threads, --provider, --mode, --memory-limit and --no-rewrite.
 void add_runner(CLI::App& verb, RunnerArguments& arguments);
 
-/// Sets the thread count of the process and makes a session of the graph.
-Session make_session(Graph graph, const RunnerArguments& arguments);
+/// Sets the thread count of the process and makes a session of a model file, a model of the zoo, or a saved plan.
+Session open_session(const std::string& model, const RunnerArguments& arguments);
 
 }  // namespace attune::cli

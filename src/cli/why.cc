@@ -34,7 +34,8 @@ std::string op_of(const Step& step) {
 }
 
 void add_step(const Step& step, Table& table, Json& json) {
-  table.rows.push_back({step.label, op_of(step), step.provider, attune::to_text(step.config), layout_of(step), step.reason});
+  table.rows.push_back(
+      {step.label, op_of(step), step.provider, attune::to_text(step.config), layout_of(step), step.reason});
   Json entry = {{"node", step.label},
                 {"op", op_of(step)},
                 {"workload", step.kernel ? step.workload.key() : ""},
@@ -55,15 +56,15 @@ void add_step(const Step& step, Table& table, Json& json) {
 Table alternatives_table(const Step& step) {
   Table table{"what else there is for " + step.label, {{"provider"}, {"kernel"}, {"refusal"}}, {}};
   for (const Alternative& alternative : step.alternatives) {
-    for (const Config& config : alternative.configs) table.rows.push_back({alternative.provider, attune::to_text(config), ""});
+    for (const Config& config : alternative.configs)
+      table.rows.push_back({alternative.provider, attune::to_text(config), ""});
     if (alternative.configs.empty()) table.rows.push_back({alternative.provider, "", alternative.reason});
   }
   return table;
 }
 
 ExitCode run_why(const WhyArguments& arguments) {
-  Model model = load_model(arguments.model);
-  const Session session = make_session(std::move(model.graph), arguments.runner);
+  const Session session = open_session(arguments.model, arguments.runner);
   const auto plan = session.plan(make_inputs(arguments.inputs, session.graph()));
   Report report;
   report.json = Json::array();
@@ -87,7 +88,7 @@ ExitCode run_why(const WhyArguments& arguments) {
 
 Action add_why(CLI::App& verb) {
   auto arguments = std::make_shared<WhyArguments>();  // shared: CLI11 writes it, the action reads it
-  verb.add_option("model", arguments->model, kModelHelp)->required();
+  verb.add_option("model", arguments->model, kModelOrPlanHelp)->required();
   verb.add_option("node", arguments->node, "Only this node, with every alternative and refusal");
   add_inputs(verb, arguments->inputs);
   add_runner(verb, arguments->runner);

@@ -10,7 +10,7 @@ constexpr int kMostNesting = 64;
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : lexer_(text) {}
+  Parser(std::string_view text, const BlobToTensor& blob) : lexer_(text), blob_(blob) {}
 
   Graph run() {
     Graph result = graph(nullptr, 0);
@@ -156,6 +156,10 @@ class Parser {
     const auto dims = concrete(shape);
     if (!dims) lexer_.fail("contents need a type with numbers for dims");
     if (lexer_.peek("...")) lexer_.fail("contents were left out when this was printed");
+    if (lexer_.take_word("blob")) {
+      if (!blob_) lexer_.fail("contents are kept elsewhere, and nothing here knows where");
+      return blob_(integer(), dtype, *dims);
+    }
     if (lexer_.take_word("hex")) return from_hex(dtype, *dims, lexer_.string());
     Tensor tensor;
     if (dtype == DType::f32)
@@ -211,10 +215,11 @@ class Parser {
   }
 
   GraphLexer lexer_;
+  const BlobToTensor& blob_;
 };
 
 }  // namespace
 
-Graph parse_graph(std::string_view text) { return Parser(text).run(); }
+Graph parse_graph(std::string_view text, const BlobToTensor& blob) { return Parser(text, blob).run(); }
 
 }  // namespace attune

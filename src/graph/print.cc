@@ -40,6 +40,7 @@ std::string layout_text(Layout layout) {
 
 /// Plain numbers where there are exact ones; bytes in hexadecimal for everything else.
 std::string contents_text(const Tensor& tensor, const PrintOptions& options) {
+  if (const auto blob = options.blob ? options.blob(tensor) : std::nullopt) return fmt::format("blob {}", *blob);
   if (tensor.count() > options.most_elements) return "...";
   const auto list = [&](auto element) {
     std::string out = "[";

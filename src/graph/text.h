@@ -15,19 +15,25 @@
 
 #include "graph/graph.h"
 
+#include <functional>
 #include <string>
 #include <string_view>
 
 namespace attune {
 
+/// Contents that are kept elsewhere are written as `blob N`.
+using TensorToBlob = std::function<std::optional<int64_t>(const Tensor&)>;
+using BlobToTensor = std::function<Tensor(int64_t blob, DType dtype, const Dims& dims)>;
+
 struct PrintOptions {
   /// Contents of larger tensors are printed as `...`, which does not parse back.
   int64_t most_elements = 1 << 30;
+  TensorToBlob blob = {};  // empty: all contents are printed
 };
 
 std::string to_text(const Graph& graph, const PrintOptions& options = {});
 
 /// Throws UserError with line and column on anything that is not of the form above.
-Graph parse_graph(std::string_view text);
+Graph parse_graph(std::string_view text, const BlobToTensor& blob = {});
 
 }  // namespace attune

@@ -31,6 +31,9 @@ class Provider {
  public:
   virtual ~Provider() = default;
   virtual std::string_view name() const = 0;
+  /// What its kernels and packed constants depend on beside the device: versions and settings. Plans and records made
+  /// in another environment do not apply.
+  virtual std::string environment() const { return ""; }
   /// Everything for exactly this workload, the layouts of its operands included.
   virtual std::variant<Offer, Refusal> offer(const Workload& workload) const = 0;
   /// `config` is one that offer() listed for this workload; throws UserError for any other.

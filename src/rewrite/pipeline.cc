@@ -4,6 +4,7 @@
 #include "graph/verify.h"
 #include "rewrite/fold_batch_norm.h"
 #include "rewrite/fold_constants.h"
+#include "rewrite/forget_constants.h"
 #include "rewrite/fuse_epilogues.h"
 #include "rewrite/name_activations.h"
 #include "rewrite/remove_dead.h"
@@ -28,6 +29,7 @@ constexpr PassEntry kPasses[] = {
      turn_gemm_into_matmul},
     // Activations are single nodes now and every product is a MatMul or Conv.
     {"fuse_epilogues", "give bias, activation and residual add to the product before them", fuse_epilogues},
+    {"forget_constants", "let go of constants that nothing reads any more", forget_constants},
 };
 
 int run_everywhere(Graph& graph, Pass pass) {

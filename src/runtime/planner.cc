@@ -133,8 +133,9 @@ class Planner {
     step.inputs = {source};
     const SlotId created = new_slot(std::move(target));
     step.outputs = {created};
-    finish_step(std::move(step),
-                choose_kernel(reorder_workload(slot(source).spec, slot(created).spec), options_.providers));
+    auto recorded = recorded_choice(step.label, step.workload);
+    KernelChoice choice = recorded ? std::move(*recorded) : cache_.choice(step.workload, options_.providers);
+    finish_step(std::move(step), std::move(choice));
     return created;
   }
 
@@ -190,7 +191,16 @@ class Planner {
     std::optional<Workload> chosen_workload;
     std::optional<KernelChoice> chosen;
     std::vector<Alternative> alternatives;
+    if (const auto found = options_.recorded.find(node.name); found != options_.recorded.end()) {
+      Workload workload = with_layout(plain, found->second.layout);
+      chosen = recorded_choice(node.name, workload);
+      if (chosen) {
+        chosen_workload = std::move(workload);
+        alternatives = chosen->alternatives;
+      }
+    }
     for (const Layout layout : layout_candidates(plain, region_, current_layout(node))) {
+      if (chosen) break;
       Workload workload = with_layout(plain, layout);
       KernelChoice choice = cache_.choice(workload, options_.providers);
       alternatives.insert(alternatives.end(), choice.alternatives.begin(), choice.alternatives.end());
@@ -225,6 +235,16 @@ class Planner {
     finish_step(std::move(step), std::move(*chosen));
   }
 
+  /// What an earlier plan chose for this step, when its workload is the same one.
+  std::optional<KernelChoice> recorded_choice(const std::string& label, const Workload& workload) const {
+    const auto found = options_.recorded.find(label);
+    if (found == options_.recorded.end() || found->second.workload_key != workload.key()) return std::nullopt;
+    const RecordedStep& step = found->second;
+    for (const Provider* provider : options_.providers)
+      if (provider->name() == step.provider) return KernelChoice{provider, step.config, step.reason, step.alternatives};
+    return std::nullopt;
+  }
+
   void finish_step(Step step, KernelChoice choice) {
     step.provider = std::string(choice.provider->name());
     step.config = choice.config;
@@ -236,7 +256,9 @@ class Planner {
     for (const SlotId id : step.inputs)
       constants.push_back(id != kNoSlot && slot(storage(id)).kind == Slot::Kind::constant ? &slot(storage(id)).constant
                                                                                           : nullptr);
-    step.prepared = step.kernel->prepare(constants);
+    const auto recorded = options_.recorded.find(step.label);
+    const bool packed = recorded != options_.recorded.end() && recorded->second.workload_key == step.workload.key();
+    step.prepared = packed ? recorded->second.prepared : step.kernel->prepare(constants);
     for (size_t i = 0; i < step.inputs.size(); ++i)
       if (step.kernel->takes_over(static_cast<int>(i))) step.inputs[i] = kNoSlot;
     plan_.steps.push_back(std::move(step));

@@ -11,10 +11,23 @@
 
 namespace attune {
 
+/// A step as an earlier plan had it: what to build without asking anyone, and the constants it packed.
+struct RecordedStep {
+  std::string workload_key;
+  Layout layout = Layout::plain;
+  std::string provider;
+  Config config;
+  std::string reason;
+  std::vector<Alternative> alternatives;
+  std::vector<Tensor> prepared;
+};
+using RecordedSteps = std::map<std::string, RecordedStep>;  // by label
+
 struct PlanOptions {
   std::vector<const Provider*> providers;  // in order of preference
   NumericMode mode = NumericMode::high_precision;
   int64_t memory_limit_bytes = 0;  // of arena and constants; 0: none
+  RecordedSteps recorded;          // used for the steps whose workload is the same
 };
 
 /// Kernels and packed constants that plans of one graph share: another batch size packs no weight twice.

@@ -13,6 +13,7 @@ std::shared_ptr<const PlanOptions> plan_options(const SessionOptions& options) {
   auto result = std::make_shared<PlanOptions>();
   result->mode = options.mode;
   result->memory_limit_bytes = options.memory_limit_bytes;
+  result->recorded = options.recorded;
   for (const std::string& name : options.providers) result->providers.push_back(&require_provider(name));
   if (options.providers.empty()) result->providers.assign(providers().begin(), providers().end());
   const Provider& last_resort = require_provider("reference");

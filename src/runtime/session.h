@@ -5,6 +5,7 @@
 #include "kernel/workload.h"
 #include "runtime/executor.h"
 #include "runtime/plan.h"
+#include "runtime/planner.h"
 
 #include <memory>
 #include <span>
@@ -20,6 +21,7 @@ struct SessionOptions {
   NumericMode mode = NumericMode::high_precision;
   int64_t memory_limit_bytes = 0;  // 0: none
   bool rewrite = true;             // fuse and fold before planning
+  RecordedSteps recorded;          // of a saved plan; see plan_file.h
 };
 
 class Session {

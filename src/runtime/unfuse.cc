@@ -68,7 +68,9 @@ std::shared_ptr<const Graph> unfuse_where_only_the_reference_serves(const Graph&
   std::shared_ptr<Graph> result;  // a copy, made when the first node is taken apart
   std::vector<Node> nodes;
   for (const Node& node : graph.nodes()) {
-    if (!is_fused(node) || !only_reference_serves(graph, facts, node, region, options, cache)) {
+    // What an earlier plan kept fused has a kernel.
+    if (!is_fused(node) || options.recorded.count(node.name) ||
+        !only_reference_serves(graph, facts, node, region, options, cache)) {
       nodes.push_back(node);
       continue;
     }

@@ -1,5 +1,6 @@
 #include "providers/onednn/onednn_provider.h"
 
+#include "providers/onednn/engine.h"
 #include "providers/onednn/family.h"
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -28,6 +29,13 @@ bool has_empty_operand(const Workload& workload) {
 }
 
 }  // namespace
+
+std::string OnednnProvider::environment() const {
+  onednn::engine();  // caps the instruction set first
+  const dnnl_version_t* version = dnnl::version();
+  return fmt::format("oneDNN {}.{}.{} isa {:#x}", version->major, version->minor, version->patch,
+                     static_cast<unsigned>(dnnl::get_effective_cpu_isa()));
+}
 
 std::variant<Offer, Refusal> OnednnProvider::offer(const Workload& workload) const {
   const Family* family = find_family(workload);
