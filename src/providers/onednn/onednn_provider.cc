@@ -1,6 +1,8 @@
 #include "providers/onednn/onednn_provider.h"
 
+#include "base/parallel.h"
 #include "providers/onednn/family.h"
+#include "providers/onednn/thread_scope.h"
 
 #include <oneapi/dnnl/dnnl.hpp>
 
@@ -10,8 +12,8 @@ namespace {
 using onednn::Family;
 
 const Family* const kFamilies[] = {
-    &onednn::kConv,      &onednn::kDeconv,  &onednn::kPool,   &onednn::kMatMul, &onednn::kSoftmax,
-    &onednn::kLayerNorm, &onednn::kEltwise, &onednn::kBinary, &onednn::kConcat, &onednn::kReorder,
+    &onednn::kConv,      &onednn::kConvGrad, &onednn::kDeconv, &onednn::kPool,   &onednn::kMatMul,  &onednn::kSoftmax,
+    &onednn::kLayerNorm, &onednn::kEltwise,  &onednn::kBinary, &onednn::kConcat, &onednn::kReorder,
 };
 
 const Family* find_family(const Workload& workload) {
@@ -33,6 +35,7 @@ std::variant<Offer, Refusal> OnednnProvider::offer(const Workload& workload) con
   const Family* family = find_family(workload);
   if (family == nullptr) return refuse("oneDNN has no primitive for operator '{}'", workload.op);
   if (has_empty_operand(workload)) return refuse("an operand is empty or omitted where oneDNN needs elements");
+  const onednn::ThreadScope threads(thread_count());
   try {
     auto answer = family->offer(workload);
     if (const auto* offer = std::get_if<Offer>(&answer); offer && offer->configs.empty())
@@ -49,6 +52,7 @@ std::unique_ptr<Kernel> OnednnProvider::build(const Workload& workload, const Co
   const Family* family = find_family(workload);
   if (family == nullptr || has_empty_operand(workload))
     throw UserError("oneDNN does not serve the workload {}", workload.key());
+  const onednn::ThreadScope threads(thread_count());
   try {
     return family->build(workload, config);
   } catch (const dnnl::error& error) {
