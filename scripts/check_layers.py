@@ -19,6 +19,7 @@ ROOMS = [
 # (what a header's name looks like, folder under src/ that may include it)
 VENDOR_HEADERS = [
     (re.compile(r"(^|/)onnx(-ml)?\.pb\.h$|^google/protobuf/"), "onnx"),
+    (re.compile(r"^(jpeglib|png|openjpeg)\.h$|^webp/"), "ops"),
     (re.compile(r"^(oneapi/)?dnnl"), "providers/onednn"),
     (re.compile(r"^(clang|llvm)(-c)?/"), "codegen/cpu"),
     (re.compile(r"^nvrtc\.h$"), "codegen/cuda"),

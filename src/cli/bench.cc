@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include <chrono>
+#include <iostream>
 #include <memory>
 
 namespace attune::cli {
@@ -26,10 +27,30 @@ struct BenchArguments {
   RunnerArguments runner;
   double seconds = 3;
   int warmup_runs = 3;
+  bool paced = false;
 };
 
 double milliseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+double timed_run(const Session& session, const std::vector<Tensor>& inputs) {
+  const auto begin = Clock::now();
+  session.run(inputs);
+  return milliseconds_since(begin);
+}
+
+/// Another program sets the pace, so that it can interleave us with others: each line it writes is a number of runs,
+/// each line we answer a JSON list of their times.
+ExitCode run_paced(const Session& session, const std::vector<Tensor>& inputs) {
+  write_stdout("ready\n");
+  int64_t runs = 0;
+  while (std::cin >> runs) {
+    nlohmann::json times = nlohmann::json::array();
+    for (int64_t i = 0; i < runs; ++i) times.push_back(timed_run(session, inputs));
+    write_stdout(times.dump() + "\n");
+  }
+  return ExitCode::ok;
 }
 
 ExitCode run_bench(const BenchArguments& arguments) {
@@ -40,13 +61,12 @@ ExitCode run_bench(const BenchArguments& arguments) {
   const auto plan = session.plan(inputs);
   const double load_ms = milliseconds_since(load_begin);
   for (int i = 0; i < arguments.warmup_runs; ++i) session.run(inputs);
+  if (arguments.paced) return run_paced(session, inputs);
 
   std::vector<double> samples;
   const auto begin = Clock::now();
   while (milliseconds_since(begin) < arguments.seconds * 1000 || static_cast<int>(samples.size()) < kFewestRuns) {
-    const auto run_begin = Clock::now();
-    session.run(inputs);
-    samples.push_back(milliseconds_since(run_begin));
+    samples.push_back(timed_run(session, inputs));
   }
   const SampleSummary summary = summarize_samples(samples);
   const int64_t batch = inputs.empty() || inputs[0].rank() == 0 ? 1 : inputs[0].dim(0);
@@ -97,6 +117,8 @@ Action add_bench(CLI::App& verb) {
   verb.add_option("--warmup", arguments->warmup_runs, "Runs before measuring")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
+  verb.add_flag("--paced", arguments->paced,
+                "Read numbers of runs from standard input and answer each with their times, as bench/peers does");
   add_runner(verb, arguments->runner);
   add_format(verb, arguments->format);
   return [arguments] { return run_bench(*arguments); };

@@ -27,6 +27,7 @@ template <class T> HeadsView<T> rows_first(T* data, int64_t heads, int64_t rows,
 
 template <class T> void copy_heads(const HeadsView<const T>& src, const HeadsView<T>& dst, int64_t batch, int64_t heads,
                                    int64_t rows, int64_t size) {
+  if (size == 0) return;
   for (int64_t b = 0; b < batch; ++b)
     for (int64_t h = 0; h < heads; ++h)
       for (int64_t i = 0; i < rows; ++i) std::copy_n(src.row(b, h, i), size, dst.row(b, h, i));

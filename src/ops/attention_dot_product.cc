@@ -1,5 +1,6 @@
 // Attention of ai.onnx: from opset 23, with an external cache from 24 and a sliding window from 25.
 #include "ops/attention.h"
+#include "ops/empty_outputs.h"
 #include "ops/widen.h"
 
 #include <cmath>
@@ -219,6 +220,7 @@ template <class C> void run_typed(KernelContext& context) {
 }  // namespace
 
 void run_attention(KernelContext& context) {
+  if (all_outputs_empty(context)) return;
   // softmax_precision can only ask for what float or double already give, or for less.
   const DType precision = context.attr_int("softmax_precision", 0) == 11 ? DType::f64 : DType::undefined;
   const DType dtype = precision == DType::f64 ? precision : context.input(kQuery).dtype();

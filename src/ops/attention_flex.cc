@@ -1,6 +1,7 @@
 // FlexAttention: attention whose scores and probabilities pass through subgraphs of the model.
 #include "base/parallel.h"
 #include "ops/attention.h"
+#include "ops/empty_outputs.h"
 #include "ops/gemm.h"
 #include "ops/widen.h"
 
@@ -104,6 +105,7 @@ template <class C> void run_typed(KernelContext& context, DType precision) {
 }  // namespace
 
 void run_flex_attention(KernelContext& context) {
+  if (all_outputs_empty(context)) return;
   const DType precision = precision_of(context, context.input(kQuery).dtype());
   const bool wide = precision == DType::f64 || context.input(kQuery).dtype() == DType::f64;
   dispatch_compute(wide ? DType::f64 : DType::f32, context, [&]<class C>() { run_typed<C>(context, precision); });

@@ -1,6 +1,7 @@
 // LinearAttention: a state matrix for each head that every token decays, corrects, writes and reads.
 #include "base/parallel.h"
 #include "ops/attention.h"
+#include "ops/empty_outputs.h"
 #include "ops/widen.h"
 
 #include <cmath>
@@ -139,6 +140,7 @@ void run_head(const HeadRun& run, const Geometry& geometry) {
 }  // namespace
 
 void run_linear_attention(KernelContext& context) {
+  if (all_outputs_empty(context)) return;
   const Tensor q = widened<float>(context.input(kQuery), context);
   const Tensor k = widened<float>(context.input(kKey), context);
   const Tensor v = widened<float>(context.input(kValue), context);

@@ -1,6 +1,7 @@
 // GroupQueryAttention of com.microsoft: causal decoding with a cache that may be longer than what it holds.
 #include "ops/attention_rotary.h"
 #include "ops/contrib_transformer.h"
+#include "ops/empty_outputs.h"
 #include "ops/widen.h"
 
 namespace attune::contrib {
@@ -80,8 +81,16 @@ void infer_group_query_attention(InferContext& context) {
   }
   if (context.attr_int("do_rotary", 0) != 0 && (!context.has_input(kCos) || !context.has_input(kSin)))
     context.fail("do_rotary needs cos_cache and sin_cache");
+  const DType total_dtype = context.dtype(kTotal);
+  if (total_dtype != DType::i32 && total_dtype != DType::i64 && total_dtype != DType::undefined)
+    context.fail("total_sequence_length is {}, expected i32", dtype_name(total_dtype));
+  if (context.shape(kTotal) && context.shape(kTotal)->size() > 1)
+    context.fail("total_sequence_length has rank {}, expected 0 or 1", context.shape(kTotal)->size());
   Dim total;
-  if (const auto known = context.content(kTotal); known && known->size() == 1) total = (*known)[0];
+  if (const auto known = context.content(kTotal)) {
+    if (known->size() != 1) context.fail("total_sequence_length has {} elements, expected one", known->size());
+    total = (*known)[0];
+  }
   Dim present;
   if (total.is_known() && capacity.is_known()) present = std::max(total.value(), capacity.value());
   context.set_output(kY, dtype, Shape{batch, q_len, head_size * Dim(heads.q)});
@@ -266,6 +275,7 @@ template <class C> class GqaRun {
 }  // namespace
 
 void run_group_query_attention(KernelContext& context) {
+  if (all_outputs_empty(context)) return;
   dispatch_compute(context.input(kQuery).dtype(), context, [&]<class C>() { GqaRun<C>(context).run(); });
 }
 

@@ -1,5 +1,6 @@
 // MultiHeadAttention of com.microsoft: queries, keys and values come projected, apart or packed.
 #include "ops/contrib_transformer.h"
+#include "ops/empty_outputs.h"
 #include "ops/widen.h"
 
 namespace attune::contrib {
@@ -236,6 +237,7 @@ template <class C> class MhaRun {
 }  // namespace
 
 void run_multi_head_attention(KernelContext& context) {
+  if (all_outputs_empty(context)) return;
   dispatch_compute(context.input(kQuery).dtype(), context, [&]<class C>() { MhaRun<C>(context).run(); });
 }
 

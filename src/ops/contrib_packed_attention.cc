@@ -1,6 +1,7 @@
 // Attention of com.microsoft: projects its input to queries, keys and values by one weight matrix, then attends.
 #include "base/parallel.h"
 #include "ops/contrib_transformer.h"
+#include "ops/empty_outputs.h"
 #include "ops/gemm.h"
 #include "ops/widen.h"
 
@@ -139,6 +140,7 @@ template <class C> void run_typed(KernelContext& context) {
 }  // namespace
 
 void run_packed_attention(KernelContext& context) {
+  if (all_outputs_empty(context)) return;
   dispatch_compute(context.input(kSrc).dtype(), context, [&]<class C>() { run_typed<C>(context); });
 }
 

@@ -1,6 +1,7 @@
 #include "base/parallel.h"
 #include "ops/contrib_qlinear.h"
 #include "ops/dispatch.h"
+#include "ops/dtype_checks.h"
 #include "ops/integer_product.h"
 
 #include <algorithm>
@@ -76,6 +77,8 @@ void infer_qlinear_concat(InferContext& context) {
   const int count = operand_count(context);
   for (int i = 0; i < count; ++i) {
     const int input = kFirstOperand + 3 * i;
+    require_input(context, input);
+    require_input(context, input + 1);
     check_quantization(context, input + 1, input + 2, dtype);
     require_byte(context, input);
     if (context.dtype(input) != dtype && context.dtype(input) != DType::undefined && dtype != DType::undefined)

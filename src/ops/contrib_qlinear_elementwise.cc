@@ -1,5 +1,6 @@
 #include "ops/contrib_qlinear.h"
 #include "ops/convert.h"
+#include "ops/dtype_checks.h"
 #include "ops/elementwise.h"
 #include "ops/integer_product.h"
 
@@ -35,6 +36,7 @@ void check_quantization(const InferContext& context, int scale_input, int zero_i
 
 // Inputs: a, a_scale, a_zero_point, b, b_scale, b_zero_point, c_scale, c_zero_point.
 void infer_qlinear_binary(InferContext& context) {
+  for (const int i : {3, 4, 6}) require_input(context, i);
   require_byte(context, 0);
   require_byte(context, 3);
   const DType dtype = context.dtype(0);
@@ -92,6 +94,7 @@ void qlinear_mul_kernel(KernelContext& context) {
 
 // Inputs: x, x_scale, x_zero_point, y_scale, y_zero_point.
 void infer_qlinear_unary(InferContext& context) {
+  require_input(context, 3);
   require_byte(context, 0);
   check_quantization(context, 1, 2, context.dtype(0));
   check_quantization(context, 3, 4, context.dtype(0));

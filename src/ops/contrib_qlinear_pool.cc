@@ -96,7 +96,7 @@ namespace {
 struct PoolWindow {
   Dims begin, size, step;
   int64_t inside = 1;
-  int64_t divisor = 1;
+  double divisor = 1;  // with padding it may exceed the integers
 };
 
 PoolWindow pool_window(const std::vector<WindowAxis>& axes, std::span<const int64_t> position, bool include_pad) {
@@ -111,7 +111,7 @@ PoolWindow pool_window(const std::vector<WindowAxis>& axes, std::span<const int6
     window.inside *= taps.end - taps.begin;
     // A window of ceil_mode may reach beyond the padding: what is not there does not count.
     const int64_t padded = (axis.in + axis.pad_end - start + axis.dilation - 1) / axis.dilation;
-    window.divisor *= include_pad ? std::min(axis.kernel, padded) : taps.end - taps.begin;
+    window.divisor *= static_cast<double>(include_pad ? std::min(axis.kernel, padded) : taps.end - taps.begin);
   }
   return window;
 }
@@ -130,7 +130,8 @@ void qlinear_average_pool_kernel(KernelContext& context) {
   const Dims strides = row_major_strides(spatial);
   const auto x = read_quantization(context, 1, 2);
   const auto y = read_quantization(context, 3, 4);
-  const Requantize to = requantize_to(dst.dtype(), y.zero);
+  // Dequantized, averaged and rounded together with the zero point in f32, as ONNX Runtime does: it decides ties.
+  const Requantize to = requantize_to(dst.dtype(), 0.0f);
   Dims out_dims;
   for (const WindowAxis& axis : axes) out_dims.push_back(axis.out);
   if (dst.count() == 0) return;
@@ -152,15 +153,13 @@ void qlinear_average_pool_kernel(KernelContext& context) {
         for (int64_t i = 0; i < from.images * from.channels; ++i) {
           const int64_t image = i / from.channels, channel = i % from.channels;
           const T* values = in + image * from.image_step + channel * from.channel_step;
-          int64_t sum = 0;
+          float sum = 0;
           StridedWalk<1> walk(taps.size, {steps});
           for (int64_t tap = 0; tap < taps.inside; ++tap, walk.next())
-            sum += values[(origin + walk.offset(0)) * from.position_step];
-          const double centered =
-              static_cast<double>(sum) - static_cast<double>(x.zero) * static_cast<double>(taps.inside);
-          const double mean = taps.divisor > 0 ? centered / static_cast<double>(taps.divisor) : 0.0;
+            sum += x.scale * (static_cast<float>(values[(origin + walk.offset(0)) * from.position_step]) - x.zero);
+          const float mean = taps.divisor > 0 ? sum / static_cast<float>(taps.divisor) : 0.0f;
           out[image * into.image_step + channel * into.channel_step + p * into.position_step] =
-              static_cast<T>(quantized_byte(static_cast<float>(mean) * x.scale / y.scale, to));
+              static_cast<T>(quantized_byte(mean / y.scale + y.zero, to));
         }
       }
     });

@@ -9,7 +9,7 @@ namespace {
 
 struct Contrib {
   std::string_view name;
-  Arity inputs;
+  Arity inputs;  // the minimum counts up to the first optional one; inference checks those behind it
   LayoutClass layout_class;
   void (*infer)(InferContext&);
   void (*kernel)(KernelContext&);
@@ -55,15 +55,15 @@ std::span<const OpDef> contrib_quantized_ops() {
                   matmul_integer_to_float_kernel,
                   product_flops}),
       contrib_op({"QGemm", {6, 9}, decides_function, infer_qgemm, qgemm_kernel, qgemm_flops}),
-      contrib_op({"QLinearAdd", {7, 8}, irrelevant, infer_qlinear_binary, qlinear_add_kernel, elementwise_flops}),
+      contrib_op({"QLinearAdd", {2, 8}, irrelevant, infer_qlinear_binary, qlinear_add_kernel, elementwise_flops}),
       contrib_op({"QLinearAveragePool",
-                  {4, 5},
+                  {2, 5},
                   decides_speed,
                   infer_qlinear_average_pool,
                   qlinear_average_pool_kernel,
                   input_flops}),
       contrib_op({"QLinearConcat",
-                  {5, kVariadic},
+                  {4, kVariadic},
                   decides_function,
                   infer_qlinear_concat,
                   qlinear_concat_kernel,
@@ -75,12 +75,12 @@ std::span<const OpDef> contrib_quantized_ops() {
                   qlinear_global_average_pool_kernel,
                   input_flops}),
       contrib_op(
-          {"QLinearLeakyRelu", {4, 5}, irrelevant, infer_qlinear_unary, qlinear_leaky_relu_kernel, elementwise_flops}),
-      contrib_op({"QLinearMul", {7, 8}, irrelevant, infer_qlinear_binary, qlinear_mul_kernel, elementwise_flops}),
+          {"QLinearLeakyRelu", {2, 5}, irrelevant, infer_qlinear_unary, qlinear_leaky_relu_kernel, elementwise_flops}),
+      contrib_op({"QLinearMul", {2, 8}, irrelevant, infer_qlinear_binary, qlinear_mul_kernel, elementwise_flops}),
       contrib_op(
-          {"QLinearSigmoid", {4, 5}, irrelevant, infer_qlinear_unary, qlinear_sigmoid_kernel, elementwise_flops}),
+          {"QLinearSigmoid", {2, 5}, irrelevant, infer_qlinear_unary, qlinear_sigmoid_kernel, elementwise_flops}),
       contrib_op({"QLinearSoftmax",
-                  {5, 5},
+                  {2, 5},
                   decides_function,
                   infer_qlinear_softmax,
                   qlinear_softmax_kernel,

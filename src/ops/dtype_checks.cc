@@ -16,6 +16,10 @@ bool is_plain_float(DType dtype) { return is_float(dtype) && bit_width(dtype) >=
 bool is_plain_integer(DType dtype) { return is_integer(dtype) && bit_width(dtype) >= 8; }
 bool is_plain_numeric(DType dtype) { return is_plain_float(dtype) || is_plain_integer(dtype); }
 
+void require_input(const InferContext& context, int input) {
+  if (!context.has_input(input)) context.fail("required input {} is omitted", input);
+}
+
 void require_plain_float(const InferContext& context, int input) {
   require(context, input, is_plain_float, "f64, f32, f16 or bf16");
 }

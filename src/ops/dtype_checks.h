@@ -1,4 +1,4 @@
-// Checks of input dtypes in shape inference. An undefined dtype (not inferred yet) passes.
+// Checks of inputs in shape inference. An undefined dtype (not inferred yet) passes.
 #pragma once
 
 #include "ops/context.h"
@@ -9,6 +9,8 @@ bool is_plain_float(DType dtype);    // f64 f32 f16 bf16
 bool is_plain_integer(DType dtype);  // 8 to 64 bits
 bool is_plain_numeric(DType dtype);  // the two together
 
+/// Fails when a required input behind an optional one is omitted.
+void require_input(const InferContext& context, int input);
 void require_plain_float(const InferContext& context, int input);
 void require_plain_integer(const InferContext& context, int input);
 void require_plain_numeric(const InferContext& context, int input);

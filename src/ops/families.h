@@ -44,6 +44,7 @@ std::span<const OpDef> recurrent_ops();
 std::span<const OpDef> attention_ops();
 std::span<const OpDef> control_flow_ops();
 std::span<const OpDef> contrib_math_ops();
+std::span<const OpDef> contrib_recurrent_ops();
 std::span<const OpDef> contrib_transformer_ops();
 std::span<const OpDef> fused_ops();
 

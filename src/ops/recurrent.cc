@@ -108,7 +108,8 @@ template <CellKind kind> void infer(InferContext& context) {
 }
 
 template <CellKind kind> void run(KernelContext& context) {
-  run_sequence(context, read_setup(context, kind), slots_of(kind), context.input(1), context.input(2));
+  run_sequence(context, read_setup(context, kind), slots_of(kind),
+               {context.input(0), context.input(1), context.input(2)});
 }
 
 /// Two operations for each weight, step and row of the batch.

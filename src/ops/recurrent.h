@@ -15,6 +15,7 @@ struct SequenceSetup {
   float clip = std::numeric_limits<float>::infinity();
   bool linear_before_reset = false;
   bool input_forget = false;
+  bool quantized_state = false;  // see CellSetup
 
   int64_t directions() const { return direction == Direction::bidirectional ? 2 : 1; }
 };
@@ -33,9 +34,15 @@ enum class WeightOrder : uint8_t { gates_first, gates_last };
 /// Checks the ranks and dims that are known and sets the types of Y, Y_h and Y_c.
 void infer_sequence(InferContext& context, CellKind kind, const InputSlots& slots, WeightOrder order);
 
-/// Computes Y, Y_h and Y_c, as far as wanted. `w` is [directions, gates * hidden, input], `r` [directions,
-/// gates * hidden, hidden]; the other operands are inputs of the node.
-void run_sequence(KernelContext& context, const SequenceSetup& setup, const InputSlots& slots, const Tensor& w,
-                  const Tensor& r);
+/// The operands that some operators store in another way than the inputs of RNN, GRU and LSTM.
+struct SequenceOperands {
+  Tensor x;  // as the layout has it
+  Tensor w;  // [directions, gates * hidden, input]
+  Tensor r;  // [directions, gates * hidden, hidden]
+};
+
+/// Computes Y, Y_h and Y_c, as far as wanted; the operands not given here are inputs of the node.
+void run_sequence(KernelContext& context, const SequenceSetup& setup, const InputSlots& slots,
+                  const SequenceOperands& operands);
 
 }  // namespace attune::recurrent

@@ -3,6 +3,9 @@
 #include "base/parallel.h"
 #include "ops/gemm.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace attune::recurrent {
 namespace {
 
@@ -90,7 +93,11 @@ template <class C> class LstmCell final : public Cell<C> {
 
   void step(std::span<const C* const> projected, CellState<C>& state) override {
     const int64_t hidden = setup_.hidden, row = 4 * hidden;
-    recur(setup_, state.h.data(), 0, 4, gates_.data(), row);
+    if (setup_.quantized_state) {
+      rounded_h_ = state.h;
+      round_to_8_bits(rounded_h_.data(), setup_.batch * hidden);
+    }
+    recur(setup_, setup_.quantized_state ? rounded_h_.data() : state.h.data(), 0, 4, gates_.data(), row);
     each_row(setup_, projected, [&](int64_t b, const C* x) {
       C* gate = gates_.data() + b * row;
       for (int64_t j = 0; j < row; ++j) gate[j] += x[j];
@@ -128,10 +135,23 @@ template <class C> class LstmCell final : public Cell<C> {
   }
 
   CellSetup<C> setup_;
-  std::vector<C> gates_;
+  std::vector<C> gates_, rounded_h_;
 };
 
 }  // namespace
+
+template <class C> void round_to_8_bits(C* values, int64_t count) {
+  if (count == 0) return;
+  const auto [low, high] = std::minmax_element(values, values + count);
+  const C least = std::min(*low, C(0)), most = std::max(*high, C(0));
+  const C scale = most == least ? C(1) : (most - least) / C(255);
+  const C zero = std::clamp(std::nearbyint(-least / scale), C(0), C(255));
+  for (int64_t i = 0; i < count; ++i)
+    values[i] = (std::clamp(std::nearbyint(values[i] / scale) + zero, C(0), C(255)) - zero) * scale;
+}
+
+template void round_to_8_bits<float>(float*, int64_t);
+template void round_to_8_bits<double>(double*, int64_t);
 
 template <class C> std::unique_ptr<Cell<C>> make_cell(CellKind kind, const CellSetup<C>& setup) {
   switch (kind) {

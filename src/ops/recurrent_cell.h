@@ -26,10 +26,14 @@ template <class C> struct CellSetup {
   C clip = std::numeric_limits<C>::infinity();
   bool linear_before_reset = false;
   bool input_forget = false;
+  bool quantized_state = false;  // LSTM: the hidden state is rounded to 8 bits before each product with the recurrence
 };
 
 /// The state of one direction: hidden and, for LSTM, cell, both batch x hidden.
 template <class C> struct CellState { std::vector<C> h, c; };
+
+/// Rounds values to 256 steps between their extremes, zero among them, as a dynamic quantization to u8 and back does.
+template <class C> void round_to_8_bits(C* values, int64_t count);
 
 template <class C> class Cell {
  public:

@@ -1,5 +1,6 @@
 // The walk over time of RNN, GRU and LSTM: projects the whole input at once, then steps each direction.
 #include "base/parallel.h"
+#include "ops/empty_outputs.h"
 #include "ops/gemm.h"
 #include "ops/recurrent.h"
 #include "ops/widen.h"
@@ -32,16 +33,21 @@ std::vector<int64_t> sequence_lengths(const KernelContext& context, int slot, co
 
 template <class C> class SequenceRun {
  public:
-  SequenceRun(KernelContext& context, const SequenceSetup& setup, const InputSlots& slots, const Tensor& w,
-              const Tensor& r)
-      : context_(context), setup_(setup), slots_(slots), x_(widened<C>(context.input(slots.x), context)), w_(w), r_(r) {
+  SequenceRun(KernelContext& context, const SequenceSetup& setup, const InputSlots& slots,
+              const SequenceOperands& operands)
+      : context_(context),
+        setup_(setup),
+        slots_(slots),
+        x_(widened<C>(operands.x, context)),
+        w_(widened<C>(operands.w, context)),
+        r_(widened<C>(operands.r, context)) {
     geometry_.batch_first = setup.batch_first;
     geometry_.steps = x_.dim(setup.batch_first ? 1 : 0);
     geometry_.batch = x_.dim(setup.batch_first ? 0 : 1);
     geometry_.input = x_.dim(2);
     geometry_.gates = gate_count(setup.kind);
     geometry_.directions = setup.directions();
-    geometry_.hidden = r.dim(2);
+    geometry_.hidden = r_.dim(2);
     // First of all, because it also refuses sizes that are too large for anything below.
     projected_ =
         Tensor::allocate(dtype_of<C>(), {geometry_.steps, geometry_.batch, geometry_.gates * geometry_.hidden});
@@ -116,6 +122,7 @@ template <class C> class SequenceRun {
     cell_setup.clip = static_cast<C>(setup_.clip);
     cell_setup.linear_before_reset = setup_.linear_before_reset;
     cell_setup.input_forget = setup_.input_forget;
+    cell_setup.quantized_state = setup_.quantized_state;
     const auto cell = make_cell(setup_.kind, cell_setup);
 
     const bool reverse = setup_.direction == Direction::reverse || d == 1;
@@ -161,11 +168,11 @@ template <class C> class SequenceRun {
 
 }  // namespace
 
-void run_sequence(KernelContext& context, const SequenceSetup& setup, const InputSlots& slots, const Tensor& w,
-                  const Tensor& r) {
-  dispatch_compute(context.input(slots.x).dtype(), context, [&]<class C>() {
-    SequenceRun<C>(context, setup, slots, widened<C>(w, context), widened<C>(r, context)).run();
-  });
+void run_sequence(KernelContext& context, const SequenceSetup& setup, const InputSlots& slots,
+                  const SequenceOperands& operands) {
+  if (all_outputs_empty(context)) return;
+  dispatch_compute(operands.x.dtype(), context,
+                   [&]<class C>() { SequenceRun<C>(context, setup, slots, operands).run(); });
 }
 
 }  // namespace attune::recurrent

@@ -50,6 +50,7 @@ constexpr FamilyList kFamilies[] = {
     attention_ops,
     control_flow_ops,
     contrib_math_ops,
+    contrib_recurrent_ops,
     contrib_transformer_ops,
     fused_ops,
 };

@@ -9,7 +9,10 @@ namespace attune {
 namespace {
 
 ValueType infer_joined(InferContext& context) {
-  for (int i = 0; i < context.input_count(); ++i) require_plain_numeric(context, i);
+  for (int i = 0; i < context.input_count(); ++i) {
+    require_input(context, i);
+    require_plain_numeric(context, i);
+  }
   const int count = context.input_count();
   ValueType type{shared_dtype(context, 0, count), broadcast_inputs(context, 0, count)};
   context.set_output(0, type.dtype, type.shape);

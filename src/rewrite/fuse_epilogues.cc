@@ -1,5 +1,6 @@
 #include "rewrite/fuse_epilogues.h"
 
+#include "ops/convert.h"
 #include "ops/epilogue.h"
 #include "ops/infer_graph.h"
 #include "rewrite/uses.h"
@@ -121,10 +122,25 @@ class Fuser {
     return static_cast<int>(steps.size());
   }
 
+  /// A division by a constant number is a multiplication by its inverse.
+  std::optional<EpilogueStep> as_division(const Node& node, ValueId result, Node& fused) {
+    const auto divisor = node.domain.empty() && node.op == "Div" && node.inputs[0] == result
+                             ? scalar_input(graph_, node, 1)
+                             : std::nullopt;
+    if (!divisor || *divisor == 0 || !broadcasts_into(type(node.inputs[1]), type(result))) return std::nullopt;
+    const Tensor inverse = convert(Tensor::scalar<double>(1 / *divisor), type(result).dtype);
+    EpilogueStep step{Kind::mul};
+    step.input = static_cast<int>(fused.inputs.size());
+    fused.inputs.push_back(graph_.add_constant(graph_.value(node.inputs[1]).name + "_inverse", inverse));
+    facts_.types.push_back({inverse.dtype(), Shape{}});
+    return step;
+  }
+
   /// The step that `node` does to `result`; a second operand is appended to the fused node's inputs.
   std::optional<EpilogueStep> as_step(const Node& node, ValueId result, Node& fused) {
     if (node.outputs.size() != 1) return std::nullopt;
     if (const auto activation = as_activation(graph_, node); activation && node.inputs[0] == result) return activation;
+    if (const auto step = as_division(node, result, fused)) return step;
     const bool add = node.op == "Add", mul = node.op == "Mul";
     if (!node.domain.empty() || (!add && !mul) || node.inputs.size() != 2) return std::nullopt;
     if (node.inputs[0] == node.inputs[1]) return std::nullopt;

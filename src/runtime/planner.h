@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernel/provider.h"
+#include "runtime/kernel_choice.h"
 #include "runtime/plan.h"
 
 #include <map>
@@ -19,10 +20,13 @@ struct PlanOptions {
 /// Kernels and packed constants that plans of one graph share: another batch size packs no weight twice.
 class PlanCache {
  public:
+  /// choose_kernel, remembered.
+  const KernelChoice& choice(const Workload& workload, std::span<const Provider* const> providers);
   std::shared_ptr<const Kernel> kernel(const Workload& workload, const Provider& provider, const Config& config);
 
  private:
   std::mutex mutex_;
+  std::map<std::string, KernelChoice> choices_;
   std::map<std::string, std::shared_ptr<const Kernel>> kernels_;  // shared: plans keep them alive
 };
 

@@ -79,7 +79,12 @@ Tensor RunState::tensor(SlotId id) const {
   const auto at = static_cast<size_t>(root(id));
   const TensorSpec& spec = plan_.slots[static_cast<size_t>(id)].spec;
   const Tensor& held = tensors_[at];
-  if (!held.empty()) return root(id) == id || held.dims() == spec.dims ? held : held.reshaped(spec.dims);
+  if (!held.empty()) {
+    // Only the tensor itself knows the dims of what came from outside or was made at run time.
+    const Slot::Kind kind = plan_.slots[static_cast<size_t>(id)].kind;
+    const bool own_dims = kind == Slot::Kind::dynamic || kind == Slot::Kind::input;
+    return own_dims || held.dims() == spec.dims ? held : held.reshaped(spec.dims);
+  }
   return Tensor::borrow(spec.dtype, spec.dims, pointers_[at], nullptr);
 }
 

@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "graph/verify.h"
+#include "ops/infer_graph.h"
 
 #include <gtest/gtest.h>
 
@@ -31,29 +33,24 @@ std::string message_of(std::string_view name, const Options& options) {
   return "";
 }
 
+/// Well formed, every constant is read, and inference gives each output the type that the builder declares.
 void expect_sound(const Graph& graph) {
-  std::set<std::string> names;
-  for (const Node& node : graph.nodes()) EXPECT_TRUE(names.insert(node.name).second) << node.name;
-  std::set<ValueId> ready(graph.inputs.begin(), graph.inputs.end());
-  for (size_t i = 0; i < graph.values().size(); ++i)
-    if (graph.values()[i].is_constant()) ready.insert(static_cast<ValueId>(i));
-  std::set<ValueId> used(graph.outputs.begin(), graph.outputs.end());
-  for (const Node& node : graph.nodes()) {
-    for (const ValueId input : node.inputs) {
-      if (input == kNoValue) continue;
-      EXPECT_TRUE(ready.count(input)) << node.name << " reads '" << graph.value(input).name << "' too early";
-      used.insert(input);
-    }
-    ready.insert(node.outputs.begin(), node.outputs.end());
-  }
+  verify(graph);
+  std::set<ValueId> used;
+  for (const Node& node : graph.nodes()) used.insert(node.inputs.begin(), node.inputs.end());
   for (size_t i = 0; i < graph.values().size(); ++i)
     EXPECT_TRUE(!graph.values()[i].is_constant() || used.count(static_cast<ValueId>(i)))
         << graph.values()[i].name << " is not read";
+
+  Graph undeclared = graph;
+  for (const ValueId output : graph.outputs) undeclared.value(output).shape.reset();
+  const GraphFacts facts = infer_graph(undeclared);
   for (const ValueId output : graph.outputs) {
-    EXPECT_TRUE(ready.count(output));
-    EXPECT_EQ(graph.find_value(graph.value(output).name), output);
-    EXPECT_NE(graph.value(output).dtype, DType::undefined);
-    EXPECT_TRUE(graph.value(output).shape.has_value());
+    const Value& declared = graph.value(output);
+    const ValueType& inferred = facts.types[static_cast<size_t>(output)];
+    EXPECT_EQ(graph.find_value(declared.name), output);
+    EXPECT_EQ(inferred.dtype, declared.dtype) << declared.name;
+    EXPECT_EQ(to_text(inferred.shape), to_text(declared.shape)) << declared.name;
   }
 }
 

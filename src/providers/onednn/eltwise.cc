@@ -31,7 +31,7 @@ std::optional<EpilogueStep> step_of(const Workload& workload) {
   if (op == "Exp") return EpilogueStep{Kind::exp};
   if (op == "Sqrt") return EpilogueStep{Kind::sqrt};
   if (op == "Abs") return EpilogueStep{Kind::abs};
-  if (op == "Softplus") return EpilogueStep{Kind::softplus};
+  // Not Softplus: the library's approximation is off by 1 % where the result is small.
   return std::nullopt;
 }
 

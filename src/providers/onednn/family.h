@@ -23,6 +23,7 @@ extern const Family kLayerNorm;  // LayerNormalization
 extern const Family kEltwise;    // Relu, Sigmoid, Gelu …
 extern const Family kBinary;     // Add, Mul …
 extern const Family kConcat;     // Concat
+extern const Family kLstm;       // LSTM
 extern const Family kReorder;    // attune::Reorder
 
 }  // namespace attune::onednn

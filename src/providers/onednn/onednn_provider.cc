@@ -12,8 +12,8 @@ namespace {
 using onednn::Family;
 
 const Family* const kFamilies[] = {
-    &onednn::kConv,      &onednn::kConvGrad, &onednn::kDeconv, &onednn::kPool,   &onednn::kMatMul,  &onednn::kSoftmax,
-    &onednn::kLayerNorm, &onednn::kEltwise,  &onednn::kBinary, &onednn::kConcat, &onednn::kReorder,
+    &onednn::kConv,      &onednn::kConvGrad, &onednn::kDeconv, &onednn::kPool,   &onednn::kMatMul, &onednn::kSoftmax,
+    &onednn::kLayerNorm, &onednn::kEltwise,  &onednn::kBinary, &onednn::kConcat, &onednn::kLstm,   &onednn::kReorder,
 };
 
 const Family* find_family(const Workload& workload) {

@@ -1,0 +1,82 @@
+#include "runtime/unfuse.h"
+
+#include "ops/epilogue.h"
+#include "runtime/layout_policy.h"
+
+namespace attune {
+namespace {
+
+constexpr int kBaseOpset = 22;
+
+bool is_fused(const Node& node) {
+  return node.domain == "attune" && (node.op == "FusedConv" || node.op == "FusedMatMul");
+}
+
+bool only_reference_serves(const Graph& graph, const GraphFacts& facts, const Node& node, Layout region,
+                           const PlanOptions& options, PlanCache& cache) {
+  auto workload = make_workload(graph, facts, node);
+  if (!workload) return false;  // shapes come later; the run-time choice is made then
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (workload->inputs[i])
+      workload->inputs[i]->constant = !facts.constants[static_cast<size_t>(node.inputs[i])].empty();
+  workload->mode = options.mode;
+  for (const Layout layout : layout_candidates(*workload, region, Layout::plain)) {
+    const KernelChoice& choice = cache.choice(with_layout(*workload, layout), options.providers);
+    if (choice.provider != nullptr && choice.provider != options.providers.back()) return false;
+  }
+  return true;
+}
+
+/// The operator and its epilogue as nodes of their own.
+void take_apart(Graph& graph, const ValueType& result, const Node& fused, std::vector<Node>& nodes) {
+  const bool conv = fused.op == "FusedConv";
+  Node base = fused;
+  base.domain.clear();
+  base.op = conv ? "Conv" : "MatMul";
+  base.version = kBaseOpset;
+  base.attributes.erase("epilogue");
+  base.inputs.resize(conv ? 3 : 2);
+  if (base.inputs.back() == kNoValue) base.inputs.pop_back();
+  const auto fresh = [&] {
+    Value value;
+    value.name = graph.value(fused.outputs[0]).name + "_part";
+    value.dtype = result.dtype;
+    value.shape = result.shape;
+    return graph.add_value(std::move(value));
+  };
+  const auto steps = parse_epilogue(fused.attributes);
+  ValueId current = steps.empty() ? fused.outputs[0] : fresh();
+  base.outputs = {current};
+  nodes.push_back(std::move(base));
+  for (size_t i = 0; i < steps.size(); ++i) {
+    Node part = epilogue_node(steps[i]);
+    part.name = fused.name + " " + to_text(steps[i]);
+    part.inputs[0] = current;
+    if (steps[i].is_binary()) part.inputs[1] = fused.inputs[static_cast<size_t>(steps[i].input)];
+    current = i + 1 == steps.size() ? fused.outputs[0] : fresh();
+    part.outputs = {current};
+    nodes.push_back(std::move(part));
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const Graph> unfuse_where_only_the_reference_serves(const Graph& graph, const GraphFacts& facts,
+                                                                    const PlanOptions& options, PlanCache& cache) {
+  if (options.providers.size() < 2) return nullptr;  // the reference runs them fused or not
+  const Layout region = region_layout(graph, facts);
+  std::shared_ptr<Graph> result;  // a copy, made when the first node is taken apart
+  std::vector<Node> nodes;
+  for (const Node& node : graph.nodes()) {
+    if (!is_fused(node) || !only_reference_serves(graph, facts, node, region, options, cache)) {
+      nodes.push_back(node);
+      continue;
+    }
+    if (!result) result = std::make_shared<Graph>(graph);
+    take_apart(*result, facts.types[static_cast<size_t>(node.outputs[0])], node, nodes);
+  }
+  if (result) result->set_nodes(std::move(nodes));
+  return result;
+}
+
+}  // namespace attune

@@ -1,0 +1,103 @@
+// Runs the text cases of tests/rewrite/*.test: a graph, "--- NAME" of a pass (or "pipeline" for all of them), and the
+// graph that must come of it. Every case is also run: the rewritten graph must compute what the original does.
+#include "rewrite/pipeline.h"
+
+#include "graph/text.h"
+#include "graph/verify.h"
+#include "runtime/executor.h"
+#include "runtime/random_inputs.h"
+#include "tensor_compare.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace attune::rewrite {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Case {
+  std::string name, graph, pass, expected;
+};
+
+std::vector<Case> read_cases(const fs::path& file) {
+  std::ifstream in(file);
+  std::vector<Case> cases;
+  std::string line;
+  std::string* into = nullptr;
+  while (std::getline(in, line)) {
+    if (line.starts_with("=== ")) {
+      cases.push_back({file.stem().string() + ": " + line.substr(4), "", "", ""});
+      into = &cases.back().graph;
+    } else if (line.starts_with("--- ")) {
+      cases.back().pass = line.substr(4);
+      into = &cases.back().expected;
+    } else if (into != nullptr) {
+      *into += line + "\n";
+    }
+  }
+  return cases;
+}
+
+void run_pass(Graph& graph, const std::string& name) {
+  if (name == "pipeline") {
+    run_pipeline(graph);
+    return;
+  }
+  for (const PassEntry& entry : passes())
+    if (entry.name == name) {
+      entry.pass(graph);
+      return;
+    }
+  FAIL() << "no pass is named " << name;
+}
+
+void expect_same_results(const Graph& before, const Graph& after) {
+  const auto inputs = random_inputs(before, {}, 7);
+  const auto expected = ReferenceExecutor(before).run(inputs);
+  const auto actual = ReferenceExecutor(after).run(inputs);
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(test::compare(actual[i], expected[i], {1e-4, 1e-5}), "");
+}
+
+TEST(Rewrite, cases_hold_and_compute_the_same) {
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator(ATTUNE_TEST_SOURCE "/rewrite")) {
+    if (entry.path().extension() != ".test") continue;
+    for (const Case& c : read_cases(entry.path())) {
+      SCOPED_TRACE(c.name);
+      const Graph before = parse_graph(c.graph);
+      Graph after = before;
+      run_pass(after, c.pass);
+      verify(after);
+      EXPECT_EQ(to_text(after), to_text(parse_graph(c.expected)));
+      expect_same_results(before, after);
+      ++count;
+    }
+  }
+  EXPECT_GE(count, 10);
+}
+
+TEST(Rewrite, a_pass_can_be_switched_off) {
+  Graph graph = parse_graph(R"(graph "g" {
+  input %x : f32[2]
+  %y = Identity@17(%x) "i"
+  %z = Relu@17(%y) "r"
+  output %z
+})");
+  Graph kept = graph;
+  run_pipeline(kept, {{"remove_identities"}});
+  EXPECT_EQ(kept.nodes().size(), 2u);
+  run_pipeline(graph);
+  EXPECT_EQ(graph.nodes().size(), 1u);
+}
+
+TEST(Rewrite, an_unknown_pass_is_an_error) {
+  Graph graph;
+  EXPECT_THROW(run_pipeline(graph, {{"nonsense"}}), UserError);
+}
+
+}  // namespace
+}  // namespace attune::rewrite

@@ -1,0 +1,159 @@
+#include "runtime/session.h"
+
+#include "base/parallel.h"
+#include "graph/text.h"
+#include "runtime/random_inputs.h"
+#include "tensor_compare.h"
+#include "zoo/zoo.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <thread>
+
+namespace attune {
+namespace {
+
+void expect_like_reference(const Graph& graph, const std::vector<Tensor>& inputs, double tolerance = 1e-4) {
+  const auto expected = ReferenceExecutor(graph).run(inputs);
+  const Session session(graph);
+  for (int repeat = 0; repeat < 2; ++repeat) {  // the second run uses the arena of the first
+    const auto actual = session.run(inputs);
+    ASSERT_EQ(actual.size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i)
+      EXPECT_EQ(test::compare(actual[i], expected[i], {tolerance, tolerance}), "");
+  }
+}
+
+class ZooSession : public testing::TestWithParam<const char*> {};
+
+TEST_P(ZooSession, computes_what_the_reference_does) {
+  zoo::Options options;
+  options.batch = 2;
+  options.sequence = 16;
+  const std::string name = GetParam();
+  const bool fixed_size = name == "lenet" || name == "mlp" || name == "lstm_tagger";
+  options.image_size = fixed_size ? 0 : 64;
+  const Graph graph = zoo::build(GetParam(), options);
+  expect_like_reference(graph, random_inputs(graph, {}, 3), 1e-3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, ZooSession,
+                         testing::Values("lenet", "mlp", "lstm_tagger", "shufflenetv2", "mobilenetv2", "resnet18",
+                                         "yolov5s"),
+                         [](const auto& model) { return std::string(model.param); });
+
+TEST(Session, new_shapes_are_planned_as_they_come) {
+  zoo::Options options;
+  options.batch = 0;
+  const Graph graph = zoo::build("lenet", options);
+  const Session session(graph);
+  const std::string input = graph.value(graph.inputs[0]).name;
+  for (const int64_t batch : {1, 3, 2, 3}) {
+    const auto inputs = random_inputs(graph, {{input, {batch, 1, 28, 28}}}, 5);
+    const auto expected = ReferenceExecutor(graph).run(inputs);
+    EXPECT_EQ(test::compare(session.run(inputs)[0], expected[0], {1e-4, 1e-5}), "");
+  }
+}
+
+TEST(Session, shapes_that_the_data_decide_are_found_at_run_time) {
+  const Graph graph = parse_graph(R"(graph "g" {
+  opset "" 17
+  input %x : f32[N, 4]
+  const %one : i64[1] = [1]
+  %nz = NonZero@17(%x) "nz"
+  %t = Transpose@17(%nz) "t" {perm = ints [1, 0]}
+  %g = GatherND@17(%x, %t) "g"
+  %r = Relu@17(%g) "r"
+  output %r
+})");
+  Tensor x = Tensor::zeros(DType::f32, {3, 4});
+  x.mutable_data<float>()[2] = 5;
+  x.mutable_data<float>()[7] = -1;
+  const std::vector<Tensor> inputs = {x};
+  expect_like_reference(graph, inputs);
+}
+
+TEST(Session, branches_and_loops_run_with_captured_values) {
+  const Graph graph = parse_graph(R"(graph "g" {
+  opset "" 17
+  input %n : i64[]
+  input %x : f32[2, 2]
+  const %go : bool[] = hex "01"
+  %y = Loop@17(%n, %go, %x) "loop" {body = graph "body" {
+    input %i : i64[]
+    input %c : bool[]
+    input %carried : f32[2, 2]
+    capture %x = %x
+    %p = MatMul@17(%carried, %x) "p"
+    %q = Add@17(%p, %x) "q"
+    output %c
+    output %q
+  }}
+  output %y
+})");
+  for (const int64_t count : {0, 1, 4}) {
+    const std::vector<Tensor> inputs = {Tensor::scalar<int64_t>(count), random_inputs(graph, {}, 9)[1]};
+    expect_like_reference(graph, inputs);
+  }
+}
+
+TEST(Session, an_output_may_be_an_input_a_constant_or_given_twice) {
+  const Graph graph = parse_graph(R"(graph "g" {
+  opset "" 17
+  input %x : f32[2]
+  const %c : f32[2] = [1, 2]
+  %y = Relu@17(%x) "r"
+  %v = Unsqueeze@11(%y) "v" {axes = ints [0]}
+  output %x
+  output %c
+  output %y
+  output %y
+  output %v
+})");
+  const auto inputs = random_inputs(graph, {}, 1);
+  expect_like_reference(graph, inputs);
+  Session session(graph);
+  auto outputs = session.run(inputs);
+  EXPECT_NE(outputs[0].bytes(), inputs[0].bytes());  // the caller's input stays the caller's
+}
+
+TEST(Session, refuses_inputs_that_do_not_fit) {
+  const Session session(zoo::build("lenet", {}));
+  EXPECT_THROW(session.run({}), UserError);
+  const std::vector<Tensor> wrong_shape = {Tensor::zeros(DType::f32, {1, 1, 27, 28})};
+  EXPECT_THROW(session.run(wrong_shape), UserError);
+  const std::vector<Tensor> wrong_type = {Tensor::zeros(DType::f64, {1, 1, 28, 28})};
+  EXPECT_THROW(session.run(wrong_type), UserError);
+}
+
+TEST(Session, a_memory_limit_is_kept_or_refused) {
+  SessionOptions options;
+  options.memory_limit_bytes = 1000;
+  const Graph graph = zoo::build("lenet", {});
+  const Session session(graph, options);
+  EXPECT_THROW(session.run(random_inputs(graph, {}, 1)), UserError);
+}
+
+TEST(Session, concurrent_runs_give_the_bits_of_a_lone_run) {
+  zoo::Options options;
+  options.image_size = 64;
+  const Graph graph = zoo::build("shufflenetv2", options);
+  const Session session(graph);
+  const auto inputs = random_inputs(graph, {}, 21);
+  const Tensor lone = session.run(inputs)[0];
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(4, 0);
+  for (size_t t = 0; t < wrong.size(); ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 5; ++i) {
+        const Tensor result = session.run(inputs)[0];
+        if (std::memcmp(result.bytes(), lone.bytes(), static_cast<size_t>(lone.size_bytes())) != 0) ++wrong[t];
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, std::vector<int>(4, 0));
+}
+
+}  // namespace
+}  // namespace attune
