@@ -2,10 +2,13 @@
 
 #include <zlib.h>
 
+#include <string_view>
+
 namespace attune {
 
 std::vector<Library> libraries() {
-  // Without one of these attune does not build; the versions are those of the build, zlib's that of this process.
+  // Without one of these but the last attune does not build; the versions are those of the build, zlib's that of this
+  // process.
   return {
       {"Protocol Buffers", "reading and writing ONNX files", ATTUNE_PROTOBUF_VERSION, true,
        "apt-get install protobuf-compiler libprotobuf-dev, then build again"},
@@ -17,6 +20,8 @@ std::vector<Library> libraries() {
       {"nlohmann/json", "JSON output", ATTUNE_JSON_VERSION, true,
        "apt-get install nlohmann-json3-dev, then build again"},
       {"CLI11", "the command line", ATTUNE_CLI11_VERSION, true, "apt-get install libcli11-dev, then build again"},
+      {"oneDNN", "kernels for CPUs", ATTUNE_ONEDNN_VERSION, !std::string_view(ATTUNE_ONEDNN_VERSION).empty(),
+       "apt-get install libdnnl-dev, then build again"},
   };
 }
 

@@ -98,8 +98,9 @@ Tensor run_reference(const Workload& workload, std::span<const Tensor> inputs) {
   return run_node(workload.node(), pointers)[0];
 }
 
-void check_config(const Provider& provider, const Workload& workload, const Config& config,
-                  std::span<const Tensor> inputs, const Tensor& expected, double tolerance) {
+void check_config(const Provider& provider, const Workload& workload, const Config& config, const Example& example,
+                  double tolerance) {
+  const std::vector<Tensor>& inputs = example.inputs;
   const auto kernel = provider.build(workload, config);
   std::vector<const Tensor*> constants(inputs.size(), nullptr);
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -114,28 +115,32 @@ void check_config(const Provider& provider, const Workload& workload, const Conf
     buffers.emplace_back(workload.input(i)).fill(inputs[i]);
     input_pointers.back() = buffers.back().data();
   }
-  Buffer output(workload.output(0));
-  std::byte* const output_pointers[] = {output.data()};
+  std::vector<Buffer> outputs;
+  std::vector<std::byte*> output_pointers;
+  outputs.reserve(workload.outputs.size());
+  for (size_t i = 0; i < workload.outputs.size(); ++i)
+    output_pointers.push_back(outputs.emplace_back(workload.output(i)).data());
   Tensor workspace = Tensor::allocate(DType::u8, {kernel->workspace_bytes() + kGuardBytes});
   const auto state = kernel->make_state();
   const KernelArguments arguments{input_pointers, output_pointers, prepared, workspace.mutable_bytes(), state.get()};
   for (int time = 0; time < 2; ++time) {  // the second run meets handles that are bound already
-    output.poison();
+    for (Buffer& output : outputs) output.poison();
     std::memset(workspace.mutable_bytes(), kPoison, static_cast<size_t>(workspace.count()));
     kernel->run(arguments, 0, 1);
-    compare(output.plain(), expected, tolerance);
-    EXPECT_TRUE(output.guard_is_whole()) << "writes beyond its output";
-    EXPECT_TRUE(output.padding_is_zero()) << "leaves something in the padding channels";
-    if (::testing::Test::HasFatalFailure()) return;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      compare(outputs[i].plain(), example.outputs[i], tolerance);
+      EXPECT_TRUE(outputs[i].guard_is_whole()) << "writes beyond its output";
+      EXPECT_TRUE(outputs[i].padding_is_zero()) << "leaves something in the padding channels";
+    }
     for (int64_t i = 0; i < kGuardBytes; ++i)
       ASSERT_EQ(workspace.bytes()[kernel->workspace_bytes() + i], std::byte{kPoison}) << "writes beyond its workspace";
   }
   if (const int input = kernel->in_place_input(); input >= 0) {
     const auto in_place = static_cast<size_t>(input);
-    output.fill(inputs[in_place]);
-    input_pointers[in_place] = output.data();
+    outputs[0].fill(inputs[in_place]);
+    input_pointers[in_place] = outputs[0].data();
     kernel->run(arguments, 0, 1);
-    compare(output.plain(), expected, tolerance);
+    compare(outputs[0].plain(), example.outputs[0], tolerance);
   }
 }
 
@@ -171,21 +176,27 @@ std::string refusal(std::string_view provider, const Workload& workload) {
   return refused ? refused->reason : "";
 }
 
-int check_every_config(std::string_view provider_name, const Workload& workload, double tolerance) {
+int check_every_config(std::string_view provider_name, const Workload& workload, const Example& example,
+                       double tolerance) {
   SCOPED_TRACE(workload.key());
   const Provider& provider = require_provider(provider_name);
   const auto answer = provider.offer(workload);
   const auto* offer = std::get_if<Offer>(&answer);
   if (offer == nullptr) return 0;
-  std::mt19937 random(7);
-  std::vector<Tensor> inputs;
-  for (const auto& spec : workload.inputs) inputs.push_back(spec ? random_tensor(*spec, random) : Tensor());
-  const Tensor expected = run_reference(workload, inputs);
   for (const Config& config : offer->configs) {
     SCOPED_TRACE(to_text(config));
-    check_config(provider, workload, config, inputs, expected, tolerance);
+    check_config(provider, workload, config, example, tolerance);
   }
   return static_cast<int>(offer->configs.size());
+}
+
+int check_every_config(std::string_view provider, const Workload& workload, double tolerance) {
+  if (!refusal(provider, workload).empty()) return 0;
+  std::mt19937 random(7);
+  Example example;
+  for (const auto& spec : workload.inputs) example.inputs.push_back(spec ? random_tensor(*spec, random) : Tensor());
+  example.outputs = {run_reference(workload, example.inputs)};
+  return check_every_config(provider, workload, example, tolerance);
 }
 
 }  // namespace attune::testing

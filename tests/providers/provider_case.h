@@ -25,6 +25,12 @@ Workload make_case(std::string_view domain, std::string_view op, int version,
 /// provider refuses.
 int check_every_config(std::string_view provider, const Workload& workload, double tolerance = 1e-5);
 
+/// The same with given contents in plain order, for operators that the reference does not have.
+struct Example {
+  std::vector<Tensor> inputs, outputs;
+};
+int check_every_config(std::string_view provider, const Workload& workload, const Example& example, double tolerance);
+
 /// Why the provider refuses; empty when it does not.
 std::string refusal(std::string_view provider, const Workload& workload);
 

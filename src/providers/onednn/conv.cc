@@ -37,11 +37,7 @@ struct Problem {
     window = window_dims(geometry.axes);
     src = describe(src_spec);
     dst = describe(dst_spec);
-    Dims weights_dims = weights_spec.dims;
-    if (geometry.groups > 1) {
-      weights_dims[0] /= geometry.groups;
-      weights_dims.insert(weights_dims.begin(), geometry.groups);
-    }
+    const Dims weights_dims = grouped_weights(weights_spec.dims, geometry.groups);
     weights = describe_any(weights_spec.dtype, weights_dims);
     plain_weights = describe_plain(weights_spec.dtype, weights_dims);
     if (workload.has_input(kBias)) bias = describe(workload.input(kBias));
@@ -94,8 +90,15 @@ dnnl::algorithm algorithm_of(const Config& config) {
   throw UserError("'{}' names no convolution algorithm; expected algorithm=direct or winograd", to_text(config));
 }
 
+Residual residual_of(const Config& config) {
+  const auto wanted = config.find("residual");
+  if (wanted == config.end()) return Residual::binary;
+  if (wanted->second != "sum") throw UserError("'{}' names no way to add a residual", to_text(config));
+  return Residual::sum;
+}
+
 std::unique_ptr<Kernel> build(const Workload& workload, const Config& config) {
-  const Problem problem(workload, config.contains("residual") ? Residual::sum : Residual::binary);
+  const Problem problem(workload, residual_of(config));
   const PrimitiveDesc pd = choose_implementation(problem.implementations(algorithm_of(config)), config);
   PrimitiveProgram program;
   if (problem.post_ops.summed_input >= 0) {

@@ -58,7 +58,7 @@ struct Problem {
     const dnnl::deconvolution_forward::desc desc(dnnl::prop_kind::forward_inference,
                                                  dnnl::algorithm::deconvolution_direct, src, weights, bias, dst,
                                                  window.strides, window.dilates, window.pads_begin, window.pads_end);
-    return list_implementations<PrimitiveDesc>(desc, base_attributes());
+    return without_references(list_implementations<PrimitiveDesc>(desc, base_attributes()));
   }
 };
 

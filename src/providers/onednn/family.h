@@ -14,6 +14,7 @@ struct Family {
 };
 
 extern const Family kConv;       // Conv, attune::FusedConv
+extern const Family kConvGrad;   // attune::ConvGradData, attune::ConvGradWeights
 extern const Family kDeconv;     // ConvTranspose
 extern const Family kPool;       // MaxPool, AveragePool, GlobalMaxPool, GlobalAveragePool
 extern const Family kMatMul;     // MatMul, attune::FusedMatMul

@@ -41,6 +41,13 @@ std::vector<Implementation<PrimitiveDesc>> list_implementations(const Desc& desc
   return found;
 }
 
+/// The list without reference implementations, where another provider is quicker than those.
+template <class PrimitiveDesc>
+std::vector<Implementation<PrimitiveDesc>> without_references(std::vector<Implementation<PrimitiveDesc>> list) {
+  std::erase_if(list, [](const auto& one) { return is_reference(one.name); });
+  return list;
+}
+
 /// The one that a config names under "impl".
 template <class PrimitiveDesc>
 PrimitiveDesc choose_implementation(const std::vector<Implementation<PrimitiveDesc>>& list, const Config& config) {

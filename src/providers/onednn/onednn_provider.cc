@@ -1,7 +1,9 @@
 #include "providers/onednn/onednn_provider.h"
 
+#include "base/parallel.h"
 #include "providers/onednn/engine.h"
 #include "providers/onednn/family.h"
+#include "providers/onednn/thread_scope.h"
 
 #include <oneapi/dnnl/dnnl.hpp>
 
@@ -11,8 +13,8 @@ namespace {
 using onednn::Family;
 
 const Family* const kFamilies[] = {
-    &onednn::kConv,    &onednn::kDeconv, &onednn::kPool,   &onednn::kMatMul, &onednn::kSoftmax, &onednn::kLayerNorm,
-    &onednn::kEltwise, &onednn::kBinary, &onednn::kConcat, &onednn::kLstm,   &onednn::kReorder,
+    &onednn::kConv,      &onednn::kConvGrad, &onednn::kDeconv, &onednn::kPool,   &onednn::kMatMul, &onednn::kSoftmax,
+    &onednn::kLayerNorm, &onednn::kEltwise,  &onednn::kBinary, &onednn::kConcat, &onednn::kLstm,   &onednn::kReorder,
 };
 
 const Family* find_family(const Workload& workload) {
@@ -41,6 +43,7 @@ std::variant<Offer, Refusal> OnednnProvider::offer(const Workload& workload) con
   const Family* family = find_family(workload);
   if (family == nullptr) return refuse("oneDNN has no primitive for operator '{}'", workload.op);
   if (has_empty_operand(workload)) return refuse("an operand is empty or omitted where oneDNN needs elements");
+  const onednn::ThreadScope threads(thread_count());
   try {
     auto answer = family->offer(workload);
     if (const auto* offer = std::get_if<Offer>(&answer); offer && offer->configs.empty())
@@ -57,6 +60,7 @@ std::unique_ptr<Kernel> OnednnProvider::build(const Workload& workload, const Co
   const Family* family = find_family(workload);
   if (family == nullptr || has_empty_operand(workload))
     throw UserError("oneDNN does not serve the workload {}", workload.key());
+  const onednn::ThreadScope threads(thread_count());
   try {
     return family->build(workload, config);
   } catch (const dnnl::error& error) {

@@ -56,9 +56,7 @@ std::vector<Implementation<PrimitiveDesc>> implementations(const Workload& workl
   const dnnl::pooling_v2_forward::desc desc(dnnl::prop_kind::forward_inference, algorithm_of(workload, context),
                                             describe(src), describe(dst), window.strides, window.kernel, window.dilates,
                                             window.pads_begin, window.pads_end);
-  auto list = list_implementations<PrimitiveDesc>(desc, base_attributes());
-  std::erase_if(list, [](const auto& one) { return is_reference(one.name); });  // slower than our own
-  return list;
+  return without_references(list_implementations<PrimitiveDesc>(desc, base_attributes()));
 }
 
 bool serves(const Workload& workload) {

@@ -1,6 +1,7 @@
 #include "providers/onednn/primitive_kernel.h"
 
 #include "base/parallel.h"
+#include "providers/onednn/thread_scope.h"
 
 #include <algorithm>
 #include <cstring>
@@ -78,6 +79,7 @@ dnnl::primitive_attr base_attributes() {
 }
 
 Tensor reordered(const Tensor& tensor, const Desc& from, const Desc& to) {
+  const ThreadScope threads(thread_count());
   return guarded([&] {
     Tensor result = Tensor::allocate(DType::u8, {bytes_of(to)});
     dnnl::memory src(from, engine(), const_cast<std::byte*>(tensor.bytes()));
@@ -106,7 +108,7 @@ Argument PrimitiveProgram::packed_input(int id, const Workload& workload, size_t
   return {id, to, Source::temporary, temporary};
 }
 
-PrimitiveKernel::PrimitiveKernel(PrimitiveProgram program) : program_(std::move(program)) {
+PrimitiveKernel::PrimitiveKernel(PrimitiveProgram program) : program_(std::move(program)), threads_(thread_count()) {
   for (const Desc& desc : program_.temporaries) {
     temporary_offsets_.push_back(workspace_bytes_);
     workspace_bytes_ += aligned(bytes_of(desc));
@@ -180,6 +182,7 @@ void PrimitiveKernel::run(const KernelArguments& arguments, int64_t, int64_t) co
     const std::byte* start = arguments.inputs[static_cast<size_t>(program_.in_place_input)];
     if (start != arguments.outputs[0]) copy_in_parallel(start, program_.in_place_bytes, arguments.outputs[0]);
   }
+  const ThreadScope threads(threads_);
   guarded([&] {
     for (size_t i = 0; i < program_.steps.size(); ++i) {
       BoundStep& step = state.steps[i];

@@ -67,6 +67,7 @@ class PrimitiveKernel final : public Kernel {
 
  private:
   PrimitiveProgram program_;
+  int threads_;                             // that the primitives were made for
   std::vector<int64_t> temporary_offsets_;  // in the workspace
   int64_t scratchpad_offset_ = 0;           // one scratchpad serves all steps
   int64_t workspace_bytes_ = 0;

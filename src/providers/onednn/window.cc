@@ -14,6 +14,13 @@ WindowDims window_dims(std::span<const WindowAxis> axes) {
   return window;
 }
 
+Dims grouped_weights(Dims dims, int64_t groups) {
+  if (groups == 1) return dims;
+  dims[0] /= groups;
+  dims.insert(dims.begin(), groups);
+  return dims;
+}
+
 void require_spatial(const TensorSpec& spec) {
   if (spec.dims.size() < 3 || spec.dims.size() > 5)
     throw UnsupportedError("oneDNN takes one to three spatial dims, got {}", to_text(spec));

@@ -14,6 +14,9 @@ struct WindowDims {
 };
 WindowDims window_dims(std::span<const WindowAxis> axes);
 
+/// Dims of convolution weights with the groups as an axis of their own, where there are several.
+Dims grouped_weights(Dims dims, int64_t groups);
+
 /// Throws UnsupportedError unless the operand has one to three spatial dims.
 void require_spatial(const TensorSpec& spec);
 
