@@ -323,6 +323,7 @@ class Planner {
     }
     for (const SlotId id : plan_.outputs) last[static_cast<size_t>(storage(id))] = count;
 
+    share_in_place(first, last);
     std::vector<BufferLifetime> buffers;
     std::vector<int64_t*> places;
     for (size_t i = 0; i < plan_.slots.size(); ++i) {
@@ -339,6 +340,28 @@ class Planner {
     const ArenaLayout layout = plan_arena(buffers);
     for (size_t i = 0; i < places.size(); ++i) *places[i] = layout.offsets[i];
     plan_.arena_bytes = layout.bytes;
+  }
+
+  /// A kernel that adds into one of its inputs writes where that input lies, when nothing reads it afterwards.
+  void share_in_place(std::vector<int64_t>& first, std::vector<int64_t>& last) {
+    for (size_t i = 0; i < plan_.steps.size(); ++i) {
+      const Step& step = plan_.steps[i];
+      const int input = step.kernel ? step.kernel->in_place_input() : -1;
+      if (input < 0 || step.inputs[static_cast<size_t>(input)] == kNoSlot) continue;
+      const auto source = static_cast<size_t>(storage(step.inputs[static_cast<size_t>(input)]));
+      const auto target = static_cast<size_t>(storage(step.outputs[0]));
+      Slot& output = plan_.slots[target];
+      const bool free_to_take =
+          plan_.slots[source].kind == Slot::Kind::arena && last[source] == static_cast<int64_t>(i);
+      if (!free_to_take || source > target || output.kind != Slot::Kind::arena ||
+          output.bytes != plan_.slots[source].bytes)
+        continue;
+      if (std::count(step.inputs.begin(), step.inputs.end(), step.inputs[static_cast<size_t>(input)]) > 1) continue;
+      output.kind = Slot::Kind::view;
+      output.source = static_cast<SlotId>(source);
+      last[source] = std::max(last[source], last[target]);
+      first[target] = -1;
+    }
   }
 
   void check_limit() const {
