@@ -1,6 +1,7 @@
 #include "ops/infer_graph.h"
 
 #include "ops/content.h"
+#include "ops/node_traits.h"
 #include "ops/registry.h"
 #include "ops/run_node.h"
 
@@ -11,16 +12,6 @@ namespace {
 
 // Folding is for shape arithmetic and small tables; weights are left to the rewrite passes.
 constexpr int64_t kMostFoldedBytes = 64 * 1024;
-
-bool has_subgraph(const Node& node) {
-  return std::any_of(node.attributes.begin(), node.attributes.end(), [](const auto& attribute) {
-    return std::holds_alternative<std::shared_ptr<Graph>>(attribute.second);
-  });
-}
-
-bool is_random(const Node& node) {
-  return node.op.starts_with("Random") || node.op == "Multinomial" || node.op == "Bernoulli" || node.op == "Dropout";
-}
 
 class GraphInfer;
 

@@ -1,6 +1,7 @@
 #include "rewrite/fold_batch_norm.h"
 
 #include "ops/convert.h"
+#include "ops/node_traits.h"
 #include "rewrite/uses.h"
 
 #include <cmath>
@@ -10,21 +11,11 @@ namespace {
 
 constexpr float kDefaultEpsilon = 1e-5f;
 
-float float_attribute(const Node& node, std::string_view name, float fallback) {
-  const auto found = node.attributes.find(name);
-  const auto* value = found == node.attributes.end() ? nullptr : std::get_if<float>(&found->second);
-  return value ? *value : fallback;
-}
-
-int64_t int_attribute(const Node& node, std::string_view name, int64_t fallback) {
-  const auto found = node.attributes.find(name);
-  const auto* value = found == node.attributes.end() ? nullptr : std::get_if<int64_t>(&found->second);
-  return value ? *value : fallback;
-}
-
 bool is_inference_norm(const Graph& graph, const Node& node) {
   if (!node.domain.empty() || node.op != "BatchNormalization" || node.inputs.size() != 5) return false;
-  if (int_attribute(node, "training_mode", 0) != 0 || int_attribute(node, "spatial", 1) == 0) return false;
+  if (attribute_or<int64_t>(node.attributes, "training_mode", 0) != 0 ||
+      attribute_or<int64_t>(node.attributes, "spatial", 1) == 0)
+    return false;
   for (size_t i = 1; i < node.outputs.size(); ++i)
     if (node.outputs[i] != kNoValue) return false;
   for (size_t i = 1; i < 5; ++i) {
@@ -42,7 +33,7 @@ struct ChannelMap {
 ChannelMap channel_map(const Graph& graph, const Node& norm) {
   const auto read = [&](size_t i) { return convert(*constant_input(graph, norm, i), DType::f64); };
   const Tensor scale = read(1), bias = read(2), mean = read(3), variance = read(4);
-  const double epsilon = float_attribute(norm, "epsilon", kDefaultEpsilon);
+  const double epsilon = attribute_or<float>(norm.attributes, "epsilon", kDefaultEpsilon);
   ChannelMap map;
   for (int64_t c = 0; c < scale.count(); ++c) {
     const double s = scale.data<double>()[c] / std::sqrt(variance.data<double>()[c] + epsilon);

@@ -1,5 +1,6 @@
 #include "rewrite/fold_constants.h"
 
+#include "ops/node_traits.h"
 #include "ops/run_node.h"
 #include "rewrite/uses.h"
 
@@ -11,10 +12,7 @@ namespace {
 constexpr int64_t kMostBytes = int64_t{64} << 20;
 
 bool may_fold(const Graph& graph, const Node& node) {
-  if (node.op.starts_with("Random") || node.op == "Multinomial" || node.op == "Bernoulli" || node.op == "Dropout")
-    return false;
-  for (const auto& [name, attribute] : node.attributes)
-    if (std::holds_alternative<std::shared_ptr<Graph>>(attribute)) return false;
+  if (is_random(node) || has_subgraph(node)) return false;
   return std::all_of(node.inputs.begin(), node.inputs.end(),
                      [&](ValueId id) { return id == kNoValue || graph.value(id).is_constant(); });
 }

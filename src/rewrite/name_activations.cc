@@ -1,5 +1,6 @@
 #include "rewrite/name_activations.h"
 
+#include "ops/node_traits.h"
 #include "rewrite/uses.h"
 
 #include <cmath>
@@ -119,12 +120,6 @@ std::optional<Node> match_gelu(const Matcher& match, const Node& last) {
   return std::nullopt;
 }
 
-float number(const Node& node, std::string_view name, float fallback) {
-  const auto found = node.attributes.find(name);
-  const auto* value = found == node.attributes.end() ? nullptr : std::get_if<float>(&found->second);
-  return value ? *value : fallback;
-}
-
 /// x * Sigmoid(x) and x * HardSigmoid(x, 1/6, 1/2).
 std::optional<Node> match_swish(const Matcher& match, const Node& last) {
   if (last.op != "Mul" || last.inputs.size() != 2) return std::nullopt;
@@ -133,8 +128,9 @@ std::optional<Node> match_swish(const Matcher& match, const Node& last) {
     if (const Node* sigmoid = match.made_by(gate, "Sigmoid"); sigmoid && sigmoid->inputs[0] == x)
       return activation(last, "Swish", x, {{"alpha", 1.0f}});
     const Node* hard = match.made_by(gate, "HardSigmoid");
-    if (hard && hard->inputs[0] == x && std::fabs(number(*hard, "alpha", 0.2f) - 1.0f / 6) < 1e-4f &&
-        number(*hard, "beta", 0.5f) == 0.5f)
+    if (hard && hard->inputs[0] == x &&
+        std::fabs(attribute_or<float>(hard->attributes, "alpha", 0.2f) - 1.0f / 6) < 1e-4f &&
+        attribute_or<float>(hard->attributes, "beta", 0.5f) == 0.5f)
       return activation(last, "HardSwish", x);
   }
   return std::nullopt;
@@ -150,8 +146,8 @@ std::optional<Node> match_divided_clip(const Graph& graph, const Matcher& match,
     if (clip == nullptr) continue;
     const bool as_inputs =
         clip->inputs.size() == 3 && scalar_input(graph, *clip, 1) == 0.0 && scalar_input(graph, *clip, 2) == 6.0;
-    const bool as_attributes =
-        clip->inputs.size() == 1 && number(*clip, "min", -1) == 0.0f && number(*clip, "max", -1) == 6.0f;
+    const bool as_attributes = clip->inputs.size() == 1 && attribute_or<float>(clip->attributes, "min", -1) == 0.0f &&
+                               attribute_or<float>(clip->attributes, "max", -1) == 6.0f;
     const ValueId x = product->inputs[1 - i];
     if ((as_inputs || as_attributes) && match.applied(clip->inputs[0], "Add", 3.0) == x)
       return activation(last, "HardSwish", x);

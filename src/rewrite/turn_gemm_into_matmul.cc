@@ -1,16 +1,11 @@
 #include "rewrite/turn_gemm_into_matmul.h"
 
 #include "ops/convert.h"
+#include "ops/node_traits.h"
 #include "rewrite/uses.h"
 
 namespace attune::rewrite {
 namespace {
-
-template <class T> T attribute(const Node& node, std::string_view name, T fallback) {
-  const auto found = node.attributes.find(name);
-  const auto* value = found == node.attributes.end() ? nullptr : std::get_if<T>(&found->second);
-  return value ? *value : fallback;
-}
 
 /// Constant times a number, transposed when asked; the tensor itself when nothing changes.
 Tensor scaled(const Tensor& tensor, float factor, bool transpose) {
@@ -33,10 +28,11 @@ bool fits(const Graph& graph, const Node& node) {
   if (!node.domain.empty() || node.op != "Gemm" || node.inputs.size() < 2) return false;
   const Tensor* weights = constant_input(graph, node, 1);
   if (weights == nullptr || weights->rank() != 2 || !is_float(weights->dtype()) ||
-      attribute<int64_t>(node, "transA", 0) != 0)
+      attribute_or<int64_t>(node.attributes, "transA", 0) != 0)
     return false;
   const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
-  return !has_bias || constant_input(graph, node, 2) != nullptr || attribute<float>(node, "beta", 1.0f) == 1.0f;
+  return !has_bias || constant_input(graph, node, 2) != nullptr ||
+         attribute_or<float>(node.attributes, "beta", 1.0f) == 1.0f;
 }
 
 }  // namespace
@@ -56,9 +52,10 @@ int turn_gemm_into_matmul(Graph& graph) {
     product.name = node.name;
     product.op = "MatMul";
     product.version = node.version;
-    product.inputs = {node.inputs[0], graph.add_constant(weights_name + "_matmul",
-                                                         scaled(weights, attribute<float>(node, "alpha", 1.0f),
-                                                                attribute<int64_t>(node, "transB", 0) != 0))};
+    product.inputs = {node.inputs[0],
+                      graph.add_constant(weights_name + "_matmul",
+                                         scaled(weights, attribute_or<float>(node.attributes, "alpha", 1.0f),
+                                                attribute_or<int64_t>(node.attributes, "transB", 0) != 0))};
     product.outputs = node.outputs;
     if (node.inputs.size() < 3 || node.inputs[2] == kNoValue) {
       nodes.push_back(std::move(product));
@@ -74,7 +71,7 @@ int turn_gemm_into_matmul(Graph& graph) {
     ValueId bias = node.inputs[2];
     if (const Tensor* constant = constant_input(graph, node, 2))
       bias = graph.add_constant(graph.value(bias).name + "_scaled",
-                                scaled(*constant, attribute<float>(node, "beta", 1.0f), false));
+                                scaled(*constant, attribute_or<float>(node.attributes, "beta", 1.0f), false));
     add.inputs = {product.outputs[0], bias};
     add.outputs = node.outputs;
     nodes.push_back(std::move(product));

@@ -1,10 +1,10 @@
 #include "runtime/planner.h"
 
 #include "kernel/reorder.h"
-#include "ops/registry.h"
+#include "ops/node_traits.h"
+#include "runtime/buffer_placement.h"
 #include "runtime/kernel_choice.h"
 #include "runtime/layout_policy.h"
-#include "runtime/memory_planner.h"
 #include "runtime/unfuse.h"
 
 #include <algorithm>
@@ -12,22 +12,10 @@
 namespace attune {
 namespace {
 
-bool has_subgraph(const Node& node) {
-  return std::any_of(node.attributes.begin(), node.attributes.end(), [](const auto& attribute) {
-    return std::holds_alternative<std::shared_ptr<Graph>>(attribute.second);
-  });
-}
-
 /// Operators that only rename dims: their output is their first input's storage.
 bool is_view(const Node& node) {
   constexpr std::string_view kViews[] = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"};
   return node.domain.empty() && std::find(std::begin(kViews), std::end(kViews), node.op) != std::end(kViews);
-}
-
-/// Each run draws anew, so the reference kernel must get the run's seed: not a kernel of a provider.
-bool is_random(const Node& node) {
-  return node.domain.empty() &&
-         (node.op.starts_with("Random") || node.op == "Multinomial" || node.op == "Bernoulli" || node.op == "Dropout");
 }
 
 class Planner {
@@ -44,7 +32,7 @@ class Planner {
       plan_.captures.push_back(add_given(graph_.captures[i].inner, static_cast<int>(graph_.inputs.size() + i)));
     for (const Node& node : graph_.nodes()) add_node(node);
     add_outputs();
-    place_buffers();
+    place_buffers(plan_);
     check_limit();
     return std::move(plan_);
   }
@@ -303,64 +291,6 @@ class Planner {
       if (written.kind != Slot::Kind::arena || written.bytes != slot(id).bytes) continue;  // the session copies it
       written.kind = Slot::Kind::output;
       written.index = static_cast<int>(i);
-    }
-  }
-
-  void place_buffers() {
-    const auto count = static_cast<int64_t>(plan_.steps.size());
-    std::vector<int64_t> first(plan_.slots.size(), -1), last(plan_.slots.size(), -1);
-    for (int64_t i = 0; i < count; ++i) {
-      Step& step = plan_.steps[static_cast<size_t>(i)];
-      const auto use = [&](SlotId id) {
-        if (id == kNoSlot) return;
-        const auto at = static_cast<size_t>(storage(id));
-        if (first[at] < 0) first[at] = i;
-        last[at] = i;
-      };
-      for (const SlotId id : step.outputs) use(id);
-      for (const SlotId id : step.inputs) use(id);
-      for (const auto& [value, id] : step.captures) use(id);
-    }
-    for (const SlotId id : plan_.outputs) last[static_cast<size_t>(storage(id))] = count;
-
-    share_in_place(first, last);
-    std::vector<BufferLifetime> buffers;
-    std::vector<int64_t*> places;
-    for (size_t i = 0; i < plan_.slots.size(); ++i) {
-      if (plan_.slots[i].kind != Slot::Kind::arena || first[i] < 0) continue;
-      buffers.push_back({plan_.slots[i].bytes, first[i], last[i]});
-      places.push_back(&plan_.slots[i].offset);
-    }
-    for (int64_t i = 0; i < count; ++i) {
-      Step& step = plan_.steps[static_cast<size_t>(i)];
-      if (!step.kernel || step.kernel->workspace_bytes() == 0) continue;
-      buffers.push_back({step.kernel->workspace_bytes(), i, i});
-      places.push_back(&step.workspace_offset);
-    }
-    const ArenaLayout layout = plan_arena(buffers);
-    for (size_t i = 0; i < places.size(); ++i) *places[i] = layout.offsets[i];
-    plan_.arena_bytes = layout.bytes;
-  }
-
-  /// A kernel that adds into one of its inputs writes where that input lies, when nothing reads it afterwards.
-  void share_in_place(std::vector<int64_t>& first, std::vector<int64_t>& last) {
-    for (size_t i = 0; i < plan_.steps.size(); ++i) {
-      const Step& step = plan_.steps[i];
-      const int input = step.kernel ? step.kernel->in_place_input() : -1;
-      if (input < 0 || step.inputs[static_cast<size_t>(input)] == kNoSlot) continue;
-      const auto source = static_cast<size_t>(storage(step.inputs[static_cast<size_t>(input)]));
-      const auto target = static_cast<size_t>(storage(step.outputs[0]));
-      Slot& output = plan_.slots[target];
-      const bool free_to_take =
-          plan_.slots[source].kind == Slot::Kind::arena && last[source] == static_cast<int64_t>(i);
-      if (!free_to_take || source > target || output.kind != Slot::Kind::arena ||
-          output.bytes != plan_.slots[source].bytes)
-        continue;
-      if (std::count(step.inputs.begin(), step.inputs.end(), step.inputs[static_cast<size_t>(input)]) > 1) continue;
-      output.kind = Slot::Kind::view;
-      output.source = static_cast<SlotId>(source);
-      last[source] = std::max(last[source], last[target]);
-      first[target] = -1;
     }
   }
 

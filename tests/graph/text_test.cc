@@ -8,40 +8,14 @@
 
 #include "graph/verify.h"
 #include "ops/infer_graph.h"
+#include "text_cases.h"
 
 #include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 namespace attune {
 namespace {
 
-namespace fs = std::filesystem;
-
-struct Case {
-  std::string name, graph, expectation, expected;
-};
-
-std::vector<Case> read_cases(const fs::path& file) {
-  std::ifstream in(file);
-  std::vector<Case> cases;
-  std::string line;
-  std::string* into = nullptr;
-  while (std::getline(in, line)) {
-    if (line.starts_with("=== ")) {
-      cases.push_back({file.stem().string() + ": " + line.substr(4), "", "", ""});
-      into = &cases.back().graph;
-    } else if (line.starts_with("--- ")) {
-      cases.back().expectation = line.substr(4);
-      into = &cases.back().expected;
-    } else if (into != nullptr) {
-      *into += line + "\n";
-    }
-  }
-  return cases;
-}
+using test::TextCase;
 
 template <class F> std::string message_of(F f) {
   try {
@@ -52,7 +26,7 @@ template <class F> std::string message_of(F f) {
   return "";
 }
 
-void check(const Case& c) {
+void check(const TextCase& c) {
   const auto wants = [&](std::string_view prefix) { return c.expectation.starts_with(prefix); };
   const auto expect_message = [&](const std::string& message, std::string_view prefix) {
     const std::string wanted = c.expectation.substr(prefix.size());
@@ -74,13 +48,10 @@ void check(const Case& c) {
 
 TEST(GraphText, cases_hold) {
   int count = 0;
-  for (const auto& entry : fs::directory_iterator(ATTUNE_TEST_SOURCE "/graph")) {
-    if (entry.path().extension() != ".test") continue;
-    for (const Case& c : read_cases(entry.path())) {
-      SCOPED_TRACE(c.name);
-      check(c);
-      ++count;
-    }
+  for (const TextCase& c : test::read_text_cases(ATTUNE_TEST_SOURCE "/graph")) {
+    SCOPED_TRACE(c.name);
+    check(c);
+    ++count;
   }
   EXPECT_GE(count, 20);
 }

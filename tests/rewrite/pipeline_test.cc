@@ -7,39 +7,14 @@
 #include "runtime/executor.h"
 #include "runtime/random_inputs.h"
 #include "tensor_compare.h"
+#include "text_cases.h"
 
 #include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
 
 namespace attune::rewrite {
 namespace {
 
-namespace fs = std::filesystem;
-
-struct Case {
-  std::string name, graph, pass, expected;
-};
-
-std::vector<Case> read_cases(const fs::path& file) {
-  std::ifstream in(file);
-  std::vector<Case> cases;
-  std::string line;
-  std::string* into = nullptr;
-  while (std::getline(in, line)) {
-    if (line.starts_with("=== ")) {
-      cases.push_back({file.stem().string() + ": " + line.substr(4), "", "", ""});
-      into = &cases.back().graph;
-    } else if (line.starts_with("--- ")) {
-      cases.back().pass = line.substr(4);
-      into = &cases.back().expected;
-    } else if (into != nullptr) {
-      *into += line + "\n";
-    }
-  }
-  return cases;
-}
+using test::TextCase;
 
 void run_pass(Graph& graph, const std::string& name) {
   if (name == "pipeline") {
@@ -64,18 +39,15 @@ void expect_same_results(const Graph& before, const Graph& after) {
 
 TEST(Rewrite, cases_hold_and_compute_the_same) {
   int count = 0;
-  for (const auto& entry : fs::directory_iterator(ATTUNE_TEST_SOURCE "/rewrite")) {
-    if (entry.path().extension() != ".test") continue;
-    for (const Case& c : read_cases(entry.path())) {
-      SCOPED_TRACE(c.name);
-      const Graph before = parse_graph(c.graph);
-      Graph after = before;
-      run_pass(after, c.pass);
-      verify(after);
-      EXPECT_EQ(to_text(after), to_text(parse_graph(c.expected)));
-      expect_same_results(before, after);
-      ++count;
-    }
+  for (const TextCase& c : test::read_text_cases(ATTUNE_TEST_SOURCE "/rewrite")) {
+    SCOPED_TRACE(c.name);
+    const Graph before = parse_graph(c.graph);
+    Graph after = before;
+    run_pass(after, c.expectation);
+    verify(after);
+    EXPECT_EQ(to_text(after), to_text(parse_graph(c.expected)));
+    expect_same_results(before, after);
+    ++count;
   }
   EXPECT_GE(count, 10);
 }

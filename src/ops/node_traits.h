@@ -1,0 +1,30 @@
+// Questions about a node that several rooms ask.
+#pragma once
+
+#include "graph/graph.h"
+
+#include <algorithm>
+
+namespace attune {
+
+/// If, Loop, Scan and the like.
+inline bool has_subgraph(const Node& node) {
+  return std::any_of(node.attributes.begin(), node.attributes.end(), [](const auto& attribute) {
+    return std::holds_alternative<std::shared_ptr<Graph>>(attribute.second);
+  });
+}
+
+/// Draws anew at each run, so it must neither be folded nor remembered.
+inline bool is_random(const Node& node) {
+  return node.domain.empty() &&
+         (node.op.starts_with("Random") || node.op == "Multinomial" || node.op == "Bernoulli" || node.op == "Dropout");
+}
+
+/// An attribute that is optional, of kind T: the fallback when it is missing or of another kind.
+template <class T> T attribute_or(const Attributes& attributes, std::string_view name, T fallback) {
+  const auto found = attributes.find(name);
+  const T* value = found == attributes.end() ? nullptr : std::get_if<T>(&found->second);
+  return value ? *value : fallback;
+}
+
+}  // namespace attune
