@@ -1,6 +1,7 @@
 #include "ops/infer_graph.h"
 
 #include "ops/content.h"
+#include "ops/convert.h"
 #include "ops/node_traits.h"
 #include "ops/registry.h"
 #include "ops/run_node.h"
@@ -80,8 +81,11 @@ class GraphInfer {
     StaticInfer context(node, facts_, *this);
     op.infer(context);
     fold(node);
-    for (const ValueId id : node.outputs)
-      if (id != kNoValue) complete(static_cast<size_t>(id));
+    for (const ValueId id : node.outputs) {
+      if (id == kNoValue) continue;
+      complete(static_cast<size_t>(id));
+      settle(static_cast<size_t>(id));
+    }
   }
 
   /// Runs the kernel when every input is known and the result is small.
@@ -112,6 +116,17 @@ class GraphInfer {
     } catch (const Error&) {
       // A branch that never runs may hold impossible arithmetic; a node that does run reports it then.
     }
+  }
+
+  /// Contents whose every element turned out to be a number are a constant like any other.
+  void settle(size_t id) {
+    if (!facts_.constants[id].empty() || !facts_.contents[id]) return;
+    const auto numbers = concrete(*facts_.contents[id]);
+    const auto dims = concrete(facts_.types[id].shape);
+    const DType dtype = facts_.types[id].dtype;
+    if (!numbers || !dims || dims->size() > 1 || checked_count(*dims) != static_cast<int64_t>(numbers->size())) return;
+    if (dtype != DType::i64 && dtype != DType::i32) return;
+    facts_.constants[id] = convert(Tensor::from<int64_t>(*dims, *numbers), dtype);
   }
 
   /// What inference left open is taken from the model's own declarations.

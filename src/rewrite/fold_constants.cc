@@ -9,7 +9,7 @@
 namespace attune::rewrite {
 namespace {
 
-constexpr int64_t kMostBytes = int64_t{64} << 20;
+constexpr int64_t kMostBytes = int64_t{256} << 20;  // the transposed embedding of a language model fits
 
 bool may_fold(const Graph& graph, const Node& node) {
   if (is_random(node) || has_subgraph(node)) return false;

@@ -1,4 +1,4 @@
-// Computes nodes whose inputs are all constant, ahead of time. Random operators and results beyond 64 MiB are left
+// Computes nodes whose inputs are all constant, ahead of time. Random operators and results beyond 256 MiB are left
 // alone.
 #pragma once
 
