@@ -17,7 +17,7 @@ class GraphLexer {
   bool peek(std::string_view symbol);  // the text starts with it here
   bool take(std::string_view symbol);  // and steps over it
   void expect(std::string_view symbol);
-  bool take_word(std::string_view word);      // a whole word, not a prefix of one
+  bool take_word(std::string_view wanted);    // a whole word, not a prefix of one
   std::string word();                         // [A-Za-z0-9_.+-]+
   std::string string();                       // "…" with \" \\ and \xNN
   std::string name();                         // %plain or %"quoted"

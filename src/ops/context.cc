@@ -66,11 +66,13 @@ std::string OpContext::attr_string(std::string_view name, std::string_view fallb
 }
 std::vector<int64_t> OpContext::attr_ints(std::string_view name, std::vector<int64_t> fallback) const {
   const auto* found = attr_as<std::vector<int64_t>>(name, "ints");
-  return found ? *found : std::move(fallback);
+  if (found != nullptr) return *found;
+  return fallback;
 }
 std::vector<float> OpContext::attr_floats(std::string_view name, std::vector<float> fallback) const {
   const auto* found = attr_as<std::vector<float>>(name, "floats");
-  return found ? *found : std::move(fallback);
+  if (found != nullptr) return *found;
+  return fallback;
 }
 
 int64_t OpContext::axis_in_range(int64_t axis, int64_t rank) const {

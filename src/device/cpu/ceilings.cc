@@ -44,7 +44,7 @@ double best_rate(int threads, const CeilingOptions& options, const Piece& piece)
           now = Clock::now();
         }
         const std::chrono::duration<double> elapsed = now - first;
-        if (work > 0) rates[static_cast<size_t>(w * threads + thread)] = work / elapsed.count();
+        if (work > 0) rates[static_cast<size_t>(int64_t{w} * threads + thread)] = work / elapsed.count();
       }
     }
   });
