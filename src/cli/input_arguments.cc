@@ -15,43 +15,51 @@ namespace {
 
 using NamedTensors = std::map<std::string, Tensor>;
 
-/// bf16 has no type of its own in NumPy; such arrays are read as what the model takes.
+[[noreturn]] void refuse_name(const std::string& name, const Graph& graph) {
+  std::vector<std::string_view> names;
+  for (const ValueId id : graph.inputs) names.push_back(graph.value(id).name);
+  const auto close = nearest(name, names);
+  throw UserError("'{}' is no input of the model{}", name, close ? fmt::format("; did you mean '{}'?", *close) : "");
+}
+
+/// An array of the wrong name or type is refused before its contents are read.
 NpyOptions npy_options(const Graph& graph) {
+  NpyOptions options;
+  // bf16 has no type of its own in NumPy; such arrays are read as what the model takes.
   for (const ValueId id : graph.inputs)
-    if (graph.value(id).dtype == DType::bf16) return {DType::bf16};
-  return {};
+    if (graph.value(id).dtype == DType::bf16) options.void_as = DType::bf16;
+  options.accept = [&graph](const std::string& name, DType dtype, const Dims& dims) {
+    for (const ValueId id : graph.inputs)
+      if (graph.value(id).name == name) return check_input(graph.value(id), dtype, dims);
+    refuse_name(name, graph);
+  };
+  return options;
 }
 
 NamedTensors read_inputs(const InputArguments& arguments, const Graph& graph) {
   NamedTensors tensors;
-  if (!arguments.inputs.empty()) tensors = read_npz(arguments.inputs, npy_options(graph));
+  NpyOptions options = npy_options(graph);
+  if (!arguments.inputs.empty()) tensors = read_npz(arguments.inputs, options);
   for (const std::string& entry : arguments.input) {
     const size_t equals = entry.find('=');
-    if (equals == std::string::npos || equals == 0)
+    if (equals == std::string::npos || equals == 0 || equals + 1 == entry.size())
       throw UserError("--input '{}' is not of the form NAME=FILE.npy", entry);
-    if (!tensors.emplace(entry.substr(0, equals), read_npy(entry.substr(equals + 1), npy_options(graph))).second)
-      throw UserError("input '{}' is given twice", entry.substr(0, equals));
+    options.name = entry.substr(0, equals);
+    if (!tensors.emplace(options.name, read_npy(entry.substr(equals + 1), options)).second)
+      throw UserError("input '{}' is given twice", options.name);
   }
   return tensors;
 }
 
 std::vector<Tensor> arrange(const Graph& graph, const NamedTensors& given) {
   std::vector<Tensor> inputs;
-  std::vector<std::string_view> names;
   for (const ValueId id : graph.inputs) {
     const Value& input = graph.value(id);
-    names.push_back(input.name);
     const auto found = given.find(input.name);
     if (found == given.end())
       throw UserError("input '{}' ({} {}) is missing; add it to --inputs or give --input {}=FILE.npy", input.name,
                       dtype_name(input.dtype), to_text(input.shape), input.name);
-    check_input(input, found->second);
     inputs.push_back(found->second);
-  }
-  for (const auto& [name, tensor] : given) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    const auto close = nearest(name, names);
-    throw UserError("'{}' is no input of the model{}", name, close ? fmt::format("; did you mean '{}'?", *close) : "");
   }
   return inputs;
 }

@@ -124,6 +124,7 @@ Tensor read_npy(ByteSource& source, std::string_view what, NpyOptions options) {
   int64_t header_bytes = 0;
   const NpyHeader header = read_header(source, what, options.void_as, &header_bytes);
   check_size(header, source.size_bytes() - header_bytes, what);
+  if (options.accept) options.accept(options.name, header.dtype, header.dims);
   Tensor tensor = Tensor::allocate(header.dtype, header.dims);
   const auto storage = std::span(tensor.mutable_bytes(), static_cast<size_t>(tensor.size_bytes()));
   source.read(storage);

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace attune {
 struct NpyOptions {
   /// What elements without a type are: NumPy saves bfloat16 as '<V2' and most fp8 formats as '<V1'. Undefined: refused.
   DType void_as = DType::undefined;
+  /// Sees each array's name and type before its contents are read, and throws for one that is not wanted.
+  std::function<void(const std::string& name, DType dtype, const Dims& dims)> accept = {};
+  std::string name = {};  // what accept is told; an archive gives each array its own
 };
 
 /// Reads one array, row-major and in the machine's byte order whatever the file has. Throws UserError for anything that

@@ -23,6 +23,7 @@ std::map<std::string, Tensor> read_npz(const std::filesystem::path& path, NpyOpt
     const std::string name = member.name.substr(0, member.name.size() - kSuffix.size());
     if (arrays.contains(name)) throw UserError("{} occurs twice; give every array a name of its own", what);
     const auto source = zip::open_member(file, member);
+    options.name = name;
     arrays.emplace(name, read_npy(*source, what, options));
   }
   return arrays;

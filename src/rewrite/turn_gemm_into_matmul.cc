@@ -1,6 +1,7 @@
 #include "rewrite/turn_gemm_into_matmul.h"
 
 #include "ops/convert.h"
+#include "ops/infer_graph.h"
 #include "ops/node_traits.h"
 #include "rewrite/uses.h"
 
@@ -24,12 +25,15 @@ Tensor scaled(const Tensor& tensor, float factor, bool transpose) {
   return convert(result, tensor.dtype());
 }
 
-bool fits(const Graph& graph, const Node& node) {
+bool fits(const Graph& graph, const GraphFacts& facts, const Node& node) {
   if (!node.domain.empty() || node.op != "Gemm" || node.inputs.size() < 2) return false;
   const Tensor* weights = constant_input(graph, node, 1);
   if (weights == nullptr || weights->rank() != 2 || !is_float(weights->dtype()) ||
       attribute_or<int64_t>(node.attributes, "transA", 0) != 0)
     return false;
+  // MatMul takes more than Gemm does: what Gemm would refuse must not slip through.
+  const auto& rows = facts.types[static_cast<size_t>(node.inputs[0])].shape;
+  if (!rows || rows->size() != 2) return false;
   const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
   return !has_bias || constant_input(graph, node, 2) != nullptr ||
          attribute_or<float>(node.attributes, "beta", 1.0f) == 1.0f;
@@ -38,10 +42,16 @@ bool fits(const Graph& graph, const Node& node) {
 }  // namespace
 
 int turn_gemm_into_matmul(Graph& graph) {
+  GraphFacts facts;
+  try {
+    facts = infer_graph(graph);
+  } catch (const UserError&) {
+    return 0;  // a body for other shapes: left as it is
+  }
   std::vector<Node> nodes;
   int changes = 0;
   for (Node& node : graph.nodes()) {
-    if (!fits(graph, node)) {
+    if (!fits(graph, facts, node)) {
       nodes.push_back(node);
       continue;
     }

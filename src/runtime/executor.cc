@@ -77,21 +77,16 @@ std::vector<Tensor> ReferenceExecutor::run(std::span<const Tensor> inputs, const
   return runner_->run(inputs, {}, options);
 }
 
-void check_input(const Value& input, const Tensor& tensor) {
-  if (input.dtype != DType::undefined && tensor.dtype() != input.dtype)
-    throw UserError("input '{}' takes {}, got {}", input.name, dtype_name(input.dtype), dtype_name(tensor.dtype()));
+void check_input(const Value& input, DType dtype, const Dims& dims) {
+  if (input.dtype != DType::undefined && dtype != input.dtype)
+    throw UserError("input '{}' takes {}, got {}", input.name, dtype_name(input.dtype), dtype_name(dtype));
   if (!input.shape) return;
-  bool fits = input.shape->size() == tensor.dims().size();
-  for (size_t i = 0; fits && i < tensor.dims().size(); ++i)
-    fits = !(*input.shape)[i].is_known() || (*input.shape)[i].value() == tensor.dims()[i];
-  if (!fits)
-    throw UserError("input '{}' takes shape {}, got {}", input.name, to_text(input.shape), to_text(tensor.dims()));
+  bool fits = input.shape->size() == dims.size();
+  for (size_t i = 0; fits && i < dims.size(); ++i)
+    fits = !(*input.shape)[i].is_known() || (*input.shape)[i].value() == dims[i];
+  if (!fits) throw UserError("input '{}' takes shape {}, got {}", input.name, to_text(input.shape), to_text(dims));
 }
 
-void check_shapes(const Graph& graph, std::span<const Tensor> inputs) {
-  InferOptions options;
-  for (size_t i = 0; i < inputs.size(); ++i) options.input_shapes[graph.value(graph.inputs[i]).name] = inputs[i].dims();
-  infer_graph(graph, options);
-}
+void check_input(const Value& input, const Tensor& tensor) { check_input(input, tensor.dtype(), tensor.dims()); }
 
 }  // namespace attune

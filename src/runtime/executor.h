@@ -33,9 +33,6 @@ class ReferenceExecutor {
 
 /// Throws UserError when a tensor does not fit the declared dtype or shape of its input.
 void check_input(const Value& input, const Tensor& tensor);
-
-/// Infers the whole graph for the shapes of these inputs, so that a model whose shapes contradict each other is refused
-/// before anything runs.
-void check_shapes(const Graph& graph, std::span<const Tensor> inputs);
+void check_input(const Value& input, DType dtype, const Dims& dims);
 
 }  // namespace attune

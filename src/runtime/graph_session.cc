@@ -34,6 +34,17 @@ std::string contents_key(std::span<const Tensor> given) {
   return key;
 }
 
+/// Equal nodes share a kernel, so only the step knows which node fails.
+void run_named(const Step& step, size_t index, RunState& state) {
+  try {
+    state.run_kernel(step, index);
+  } catch (const UnsupportedError& error) {
+    throw UnsupportedError("node '{}': {}", step.label, error.what());
+  } catch (const UserError& error) {
+    throw UserError("node '{}': {}", step.label, error.what());
+  }
+}
+
 bool has_open_shapes(const Plan& plan) {
   return std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& step) { return !step.kernel; });
 }
@@ -97,7 +108,7 @@ std::vector<Tensor> GraphSession::run(std::span<const Tensor> given, uint64_t se
   const std::vector<Step>& steps = entry.plan->steps;
   for (size_t i = 0; i < steps.size(); ++i) {
     if (steps[i].kernel)
-      state->run_kernel(steps[i], i);
+      run_named(steps[i], i, *state);
     else
       run_dynamic(steps[i], *state, seed);
   }

@@ -223,6 +223,8 @@ Session load_plan(const std::filesystem::path& path, SessionOptions options) {
 }
 
 bool is_plan_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;  // opening a pipe would wait for its writer
   std::ifstream file(path, std::ios::binary);
   char magic[sizeof kMagic] = {};
   return file.read(magic, sizeof magic) && std::memcmp(magic, kMagic, sizeof kMagic) == 0;

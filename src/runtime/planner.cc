@@ -1,5 +1,6 @@
 #include "runtime/planner.h"
 
+#include "base/memory.h"
 #include "kernel/reorder.h"
 #include "ops/node_traits.h"
 #include "runtime/buffer_placement.h"
@@ -215,7 +216,7 @@ class Planner {
       Slot output;
       output.name = graph_.value(node.outputs[i]).name;
       output.spec = chosen_workload->output(i);
-      output.bytes = storage_bytes(output.spec).value_or(0);
+      output.bytes = checked_bytes(output.spec, node);
       home_[node.outputs[i]] = output.spec.layout;
       step.outputs.push_back(new_slot(std::move(output)));
       slots_[{node.outputs[i], chosen_workload->output(i).layout}] = step.outputs.back();
@@ -231,6 +232,16 @@ class Planner {
     for (const Provider* provider : options_.providers)
       if (provider->name() == step.provider) return KernelChoice{provider, step.config, step.reason, step.alternatives};
     return std::nullopt;
+  }
+
+  /// Refuses what the machine cannot hold while the node that asks for it is known.
+  static int64_t checked_bytes(const TensorSpec& spec, const Node& node) {
+    const std::string what =
+        fmt::format("op '{}' (node '{}'): an output of {}", node.op, node.name, to_text(std::optional(spec)));
+    const auto bytes = storage_bytes(spec);
+    if (!bytes) throw UserError("{} overflows the address space", what);
+    check_memory(*bytes, [&] { return what; });
+    return *bytes;
   }
 
   void finish_step(Step step, KernelChoice choice) {
