@@ -3,6 +3,7 @@
 #include "base/parallel.h"
 #include "ops/col2im.h"
 #include "ops/dispatch.h"
+#include "ops/infer_parts.h"
 #include "ops/wide_tensor.h"
 
 #include <memory>
@@ -39,8 +40,8 @@ template <class T> void fold(const std::vector<WindowAxis>& axes, int64_t planes
 void infer_col2im(InferContext& context) {
   const auto& src = context.shape(0);
   if (src && src->size() != 3) context.fail("input has rank {}, expected (N, C*block, L)", src->size());
-  const auto image = context.content(1);
-  const auto block = context.known_ints(2);
+  const auto image = int_content(context, 1);
+  const auto block = int_values(context, 2);
   if (image && block && image->size() != block->size())
     context.fail("image_shape has {} values, block_shape {}", image->size(), block->size());
   if (!image) return context.set_output(0, context.dtype(0), std::nullopt);

@@ -1,6 +1,7 @@
 #include "ops/pool_max.h"
 
 #include "ops/dispatch.h"
+#include "ops/infer_parts.h"
 #include "ops/pool_window.h"
 #include "ops/wide_tensor.h"
 
@@ -144,7 +145,7 @@ void infer_max_unpool(InferContext& context) {
   if (!src) return context.set_output(0, context.dtype(0), std::nullopt);
   const Shape counted = unpooled_shape(context, *src);
   if (!context.has_input(2)) return context.set_output(0, context.dtype(0), counted);
-  const auto wanted = context.content(2);
+  const auto wanted = int_content(context, 2);
   if (!wanted) return context.set_output(0, context.dtype(0), Shape(src->size()));
   if (wanted->size() != src->size())
     context.fail("output_shape has {} values for an input of rank {}", wanted->size(), src->size());

@@ -3,6 +3,7 @@
 #include "ops/convert.h"
 #include "ops/dispatch.h"
 #include "ops/families.h"
+#include "ops/infer_parts.h"
 #include "ops/resize_taps.h"
 #include "ops/wide_tensor.h"
 
@@ -19,12 +20,14 @@ void infer_resize(InferContext& context) {
   read_resize_attributes(context);
   if (!src) return context.set_output(0, context.dtype(0), std::nullopt);
   const ResizeInputs inputs = resize_inputs(context);
-  const Tensor* scales =
-      inputs.scales > 0 && context.has_input(inputs.scales) ? context.constant(inputs.scales) : nullptr;
-  // An empty `scales` says that `sizes` counts; unknown ones say nothing.
-  const bool sizes_count = inputs.sizes > 0 && context.has_input(inputs.sizes);
-  auto sizes = sizes_count ? context.content(inputs.sizes) : std::nullopt;
+  const bool has_scales = inputs.scales > 0 && context.has_input(inputs.scales);
+  const Tensor* scales = has_scales ? context.constant(inputs.scales) : nullptr;
+  const bool has_sizes = inputs.sizes > 0 && context.has_input(inputs.sizes);
+  auto sizes = has_sizes ? int_content(context, inputs.sizes) : std::nullopt;
+  const bool all_known = (scales != nullptr || !has_scales) && (sizes || !has_sizes);
   const ResizeRequest request = read_resize(context, std::ssize(*src), scales, std::move(sizes), nullptr);
+  if (all_known && !request.scales && !request.sizes && !request.axes.empty())
+    context.fail("neither scales nor sizes are given");
   context.set_output(0, context.dtype(0), resized_shape(context, request, *src));
 }
 

@@ -3,6 +3,7 @@
 #include "ops/convert.h"
 #include "ops/dispatch.h"
 #include "ops/families.h"
+#include "ops/infer_parts.h"
 #include "ops/sample_taps.h"
 #include "ops/wide_tensor.h"
 
@@ -101,7 +102,7 @@ double grid_sample_flops(const CostContext& context) {
 void infer_affine_grid(InferContext& context) {
   const auto& theta = context.shape(0);
   if (theta && theta->size() != 3) context.fail("theta has rank {}, expected (N, 2, 3) or (N, 3, 4)", theta->size());
-  const auto size = context.content(1);
+  const auto size = int_content(context, 1);
   if (!size) {
     if (theta && (*theta)[1].is_known() && (*theta)[1].value() >= 2 && (*theta)[1].value() <= 3)
       return context.set_output(0, context.dtype(0), Shape(static_cast<size_t>((*theta)[1].value()) + 2));
