@@ -28,6 +28,8 @@ void infer_resize(InferContext& context) {
   const ResizeRequest request = read_resize(context, std::ssize(*src), scales, std::move(sizes), nullptr);
   if (all_known && !request.scales && !request.sizes && !request.axes.empty())
     context.fail("neither scales nor sizes are given");
+  if (has_sizes && scales != nullptr && scales->count() > 0)
+    context.fail("scales and sizes are both given; leave one out");
   context.set_output(0, context.dtype(0), resized_shape(context, request, *src));
 }
 
