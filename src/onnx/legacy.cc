@@ -63,7 +63,11 @@ void upgrade_legacy_node(Node& node, Graph& graph) {
   const bool broadcast = take_int(node, "broadcast", 0) != 0;
   const bool has_axis = node.attributes.count("axis") != 0;
   const int64_t axis = take_int(node, "axis", 0);
-  if (broadcast && has_axis && node.inputs.size() == 2) align(node, axis, graph);
+  if (node.inputs.size() != 2) return;
+  if (broadcast && has_axis) align(node, axis, graph);
+  // A vector of slopes had one for each channel.
+  const auto& slopes = graph.value(node.inputs[1]).shape;
+  if (node.op == "PRelu" && slopes && slopes->size() == 1 && !((*slopes)[0] == Dim(1))) align(node, 1, graph);
 }
 
 }  // namespace attune::onnx_io

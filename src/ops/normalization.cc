@@ -23,7 +23,7 @@ std::span<const OpDef> normalization_ops() {
   static const OpDef ops[] = {
       {.domain = "",
        .name = "BatchNormalization",
-       .since = 7,
+       .since = 1,
        .inputs = {5, 5},
        .outputs = {1, 5},
        .layout_class = LayoutClass::decides_speed,
