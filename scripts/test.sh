@@ -51,6 +51,11 @@ step_backend() {
       --json "$work/onnx_cases.json" --check docs/onnx_coverage.md
 }
 
+# The same cases the way users run models: rewritten, planned, with every provider.
+step_sessions() {
+  $python tests/onnx_backend/coverage.py --runner "$build/tests/backend_runner" --cases "$work/onnx_cases" --session
+}
+
 step_real_models() { $python tests/real_models/compare.py --attune "$build/attune"; }
 step_zoo() { $python tests/zoo/compare_with_ort.py --attune "$build/attune"; }
 
@@ -68,6 +73,7 @@ add_step format step_format
 add_step tidy step_tidy
 add_step docs step_docs
 add_step backend step_backend
+add_step sessions step_sessions
 add_step real_models step_real_models
 add_step zoo step_zoo
 add_step bad_models step_bad_models

@@ -30,11 +30,11 @@ CASE_TIMEOUT_S = 120
 KNOWN_FAILURES = Path(__file__).with_name("known_failures.txt")
 
 
-def run_batch(runner, folders):
+def run_batch(runner, folders, flags=()):
     """Results of one runner process, or None and why when it did not end in order."""
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "report.json"
-        command = [str(runner), "--json", str(report), *map(str, folders)]
+        command = [str(runner), *flags, "--json", str(report), *map(str, folders)]
         try:
             process = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False,
                                      timeout=CASE_TIMEOUT_S + 2 * len(folders))
@@ -52,16 +52,16 @@ def run_batch(runner, folders):
     return results, ""
 
 
-def run_cases(runner, folders):
+def run_cases(runner, folders, flags=()):
     """{name: result}. A batch that dies is run again case by case, so that one crash costs one case only."""
     results = {}
     for start in range(0, len(folders), CASES_PER_PROCESS):
         batch = folders[start:start + CASES_PER_PROCESS]
-        found, _ = run_batch(runner, batch)
+        found, _ = run_batch(runner, batch, flags)
         if found is None:
             found = []
             for folder in batch:
-                single, why = run_batch(runner, [folder])
+                single, why = run_batch(runner, [folder], flags)
                 found += single or [{"name": folder.name, "status": "failed", "reason": why}]
         results.update({result["name"]: result for result in found})
     return results
@@ -220,12 +220,14 @@ def main():
     parser.add_argument("--json", type=Path, help="also write all results here")
     parser.add_argument("--write", type=Path, metavar="PAGE")
     parser.add_argument("--check", type=Path, metavar="PAGE")
+    parser.add_argument("--session", action="store_true", help="run rewritten and planned, with every provider")
     options = parser.parse_args()
 
     cases = load_cases(options.cases)
     if not cases:
         sys.exit(f"coverage: no cases in {options.cases}; make them with export_cases.py")
-    results = run_cases(options.runner, [options.cases / name for name in cases])
+    flags = ["--session"] if options.session else []
+    results = run_cases(options.runner, [options.cases / name for name in cases], flags)
     if options.json:
         options.json.write_text(json.dumps(list(results.values()), indent=1) + "\n")
     text = page(cases, results)
