@@ -38,7 +38,7 @@ void write_npz(const std::filesystem::path& path, const std::vector<std::pair<st
       throw UserError("cannot write '{}': two arrays are named '{}'; give every array a name of its own", path.string(),
                       name);
     writer.add(name + std::string(kSuffix), compression == NpzCompression::stored ? zip::kStored : zip::kDeflated,
-               [&](const zip::Writer::Emit& emit) { emit_npy(tensor, emit); });
+               [&array = tensor](const zip::Writer::Emit& emit) { emit_npy(array, emit); });  // clang 14 needs the name
   }
   writer.commit();
 }
