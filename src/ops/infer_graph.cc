@@ -14,13 +14,10 @@ namespace {
 // Folding is for shape arithmetic and small tables; weights are left to the rewrite passes.
 constexpr int64_t kMostFoldedBytes = 64 * 1024;
 
-class GraphInfer;
-
 /// One node under static analysis.
 class StaticInfer final : public InferContext {
  public:
-  StaticInfer(const Node& node, GraphFacts& facts, GraphInfer& owner)
-      : InferContext(node), facts_(facts), owner_(owner) {}
+  StaticInfer(const Node& node, GraphFacts& facts) : InferContext(node), facts_(facts) {}
 
   const ValueType& input(int i) const override {
     static const ValueType none;
@@ -51,7 +48,6 @@ class StaticInfer final : public InferContext {
   size_t id(int i) const { return static_cast<size_t>(node().inputs[static_cast<size_t>(i)]); }
   size_t output_id(int i) const { return static_cast<size_t>(node().outputs[static_cast<size_t>(i)]); }
   GraphFacts& facts_;
-  GraphInfer& owner_;
 };
 
 class GraphInfer {
@@ -78,7 +74,7 @@ class GraphInfer {
  private:
   void infer_node(const Node& node) {
     const OpDef& op = require_op(node);
-    StaticInfer context(node, facts_, *this);
+    StaticInfer context(node, facts_);
     op.infer(context);
     fold(node);
     for (const ValueId id : node.outputs) {

@@ -13,7 +13,7 @@ struct Addressing {
   int64_t block = 1;  // channels in a block; 1: none
   bool channels_last = false;
 
-  Addressing(const TensorSpec& spec) {
+  explicit Addressing(const TensorSpec& spec) {
     channels = spec.dims.size() > 1 ? spec.dims[1] : 1;
     for (size_t i = 2; i < spec.dims.size(); ++i) pixels *= spec.dims[i];
     channels_last = spec.layout == Layout::nhwc;
