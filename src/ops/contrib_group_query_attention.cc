@@ -4,6 +4,8 @@
 #include "ops/empty_outputs.h"
 #include "ops/widen.h"
 
+#include <limits>
+
 namespace attune::contrib {
 namespace {
 
@@ -157,7 +159,7 @@ template <class C> class GqaRun {
         context_.fail("seqlens_k holds {}, which fits neither {} new tokens nor {} in the cache", index, sizes().q_len,
                       cached);
       before_.push_back(before);
-      valid_.push_back(first_prompt_ ? sizes().q_len : keys);
+      valid_.push_back(keys);
     }
   }
 
@@ -237,7 +239,10 @@ template <class C> class GqaRun {
     problem_.window.offset = before_;
     problem_.window.valid = valid_;
     problem_.window.causal = context_.attr_int("causal", 1) != 0;
-    problem_.window.left = context_.attr_int("local_window_size", -1);
+    if (const int64_t window = context_.attr_int("local_window_size", -1); window != -1) {
+      if (window < 1) context_.fail("local_window_size is {}, expected -1 or from 1 on", window);
+      problem_.window.left = window - 1;  // the window counts the query's own position
+    }
     const Tensor bias = combined_bias<C>(context_, -1, kAttentionBias, sizes());
     if (!bias.empty()) problem_.bias = attention::bias_of<C>(bias);
     std::vector<C> sink;
@@ -259,7 +264,10 @@ template <class C> class GqaRun {
     }
     attention::attend(problem_);
     y.store();
-    if (qk) qk->store();
+    if (!qk) return;
+    // Scores of keys that a query does not see are given as zeros.
+    std::replace(problem_.qk, problem_.qk + context_.output(kQk).count(), -std::numeric_limits<C>::infinity(), C(0));
+    qk->store();
   }
 
   KernelContext& context_;

@@ -93,6 +93,7 @@ void run_loop(KernelContext& context) {
     state[0] = Tensor::scalar<int64_t>(i);
     state[1] = Tensor::scalar<bool>(go_on);
     std::vector<Tensor> results = context.run_subgraph(body, state);
+    // Counts even where the node omits its own condition: runtimes agree on that against the text of the standard.
     go_on = condition_of(results.at(0), context, "the condition that the body returns");
     for (size_t k = 0; k < stacks.size(); ++k) stacks[k].push(results.at(1 + carried + k), context);
     for (size_t c = 0; c < carried; ++c) state[c + 2] = std::move(results[c + 1]);
