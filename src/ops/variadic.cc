@@ -107,7 +107,7 @@ void where_kernel(KernelContext& context) {
   const Tensor& no = context.input(2);
   Tensor& dst = context.output(0);
   const auto rows = broadcast_rows<3>(dst.dims(), {condition.dims(), yes.dims(), no.dims()});
-  const auto [c_step, y_step, n_step] = rows.row_strides;
+  const int64_t c_step = rows.row_strides[0], y_step = rows.row_strides[1], n_step = rows.row_strides[2];
   dispatch_by_size(dst.dtype(), context, [&]<class U>() {
     const uint8_t* c = condition.data<uint8_t>();
     const U* y = reinterpret_cast<const U*>(yes.bytes());

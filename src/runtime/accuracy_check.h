@@ -11,6 +11,6 @@ inline constexpr double kHighPrecisionError = 1e-5;
 /// Largest error of output 0 over random inputs as networks have them (activations past a relu, weights of variance
 /// 2/n), as a share of its largest magnitude. Runs one image of the batch, since error does not depend on how many
 /// there are.
-double measured_error(const Workload& workload, const Provider& provider, const Config& config, uint64_t seed = 1);
+double measured_error(const Workload& given, const Provider& provider, const Config& config, uint64_t seed = 1);
 
 }  // namespace attune

@@ -122,9 +122,9 @@ class Planner {
     step.inputs = {source};
     const SlotId created = new_slot(std::move(target));
     step.outputs = {created};
-    auto recorded = recorded_choice(step.label, step.workload);
-    KernelChoice choice = recorded ? std::move(*recorded) : cache_.choice(step.workload, options_.providers);
-    finish_step(std::move(step), std::move(choice));
+    const auto recorded = recorded_choice(step.label, step.workload);
+    const KernelChoice choice = recorded ? *recorded : cache_.choice(step.workload, options_.providers);
+    finish_step(std::move(step), choice);
     return created;
   }
 
