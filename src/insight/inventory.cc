@@ -13,9 +13,27 @@ void count_weights(const Tensor& tensor, Inventory& inventory) {
     inventory.parameters += tensor.count();
 }
 
+/// Running mean and variance are measured, not trained: they are weights in the file but no parameters.
+std::vector<bool> statistics_of(const Graph& graph) {
+  std::vector<bool> statistics(graph.values().size(), false);
+  for (const Node& node : graph.nodes()) {
+    if (node.op != "BatchNormalization") continue;
+    for (size_t i = 3; i < node.inputs.size(); ++i)
+      if (node.inputs[i] != kNoValue) statistics[static_cast<size_t>(node.inputs[i])] = true;
+  }
+  return statistics;
+}
+
 void visit(const Graph& graph, Inventory& inventory, std::map<std::pair<std::string, int>, OperatorCount>& operators) {
-  for (const Value& value : graph.values())
-    if (value.is_constant()) count_weights(value.constant, inventory);
+  const std::vector<bool> statistics = statistics_of(graph);
+  for (size_t i = 0; i < graph.values().size(); ++i) {
+    const Tensor& constant = graph.values()[i].constant;
+    if (constant.empty()) continue;
+    if (statistics[i])
+      inventory.weight_bytes += constant.size_bytes();
+    else
+      count_weights(constant, inventory);
+  }
   for (const Node& node : graph.nodes()) {
     const std::string name = node.domain.empty() ? node.op : node.domain + "::" + node.op;
     OperatorCount& entry = operators[{name, node.version}];

@@ -21,7 +21,7 @@ struct OperatorCount {
 
 struct Inventory {
   std::vector<OperatorCount> operators;  // most frequent first, subgraphs included
-  int64_t parameters = 0;                // elements of weights: floats and the narrow integers of quantized ones
+  int64_t parameters = 0;  // elements of weights: floats and narrow integers, statistics of batch norms left out
   int64_t weight_bytes = 0;
 };
 
