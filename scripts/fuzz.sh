@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the libFuzzer targets with clang, AddressSanitizer and UndefinedBehaviorSanitizer and runs them: the importer for
-# the given number of seconds (60), the others for a third of it. Findings and the grown corpus lie in build/fuzz/.
+# the given number of seconds (60), the others for a third of it. The seed is fixed, so that a run can be repeated
+# (ATTUNE_FUZZ_SEED=0 draws one). Findings and the grown corpus lie in build/fuzz/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,7 +18,7 @@ for fuzzer in build/fuzz/tests/fuzz/fuzz_*; do
   duration=$seconds
   [[ $name == fuzz_import ]] || duration=$(((seconds + 2) / 3))
   echo "$name: $duration s"
-  "$fuzzer" -max_total_time="$duration" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+  "$fuzzer" -seed="${ATTUNE_FUZZ_SEED:-1}" -max_total_time="$duration" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="build/fuzz/findings/$name-" "$corpus" "${seeds[@]}" || status=1
   ran=1
 done

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 
 namespace attune {
 namespace {
@@ -77,7 +78,10 @@ std::string GraphLexer::string() {
       continue;
     }
     if (text_.substr(at_).starts_with("\\x") && at_ + 4 <= text_.size()) {
-      out += static_cast<char>(std::stoi(std::string(text_.substr(at_ + 2, 2)), nullptr, 16));
+      unsigned byte = 0;
+      const char* digits = text_.data() + at_ + 2;
+      if (std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2) fail("\\x wants two hexadecimal digits");
+      out += static_cast<char>(byte);
       at_ += 4;
     } else if (at_ + 2 <= text_.size()) {
       out += text_[at_ + 1];
