@@ -1,6 +1,8 @@
 #include "graph/tensor.h"
 
+#include "base/file_map.h"
 #include "base/memory.h"
+#include "graph/lazy_copy.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -44,14 +46,37 @@ Tensor Tensor::make(DType dtype, Dims dims, Contents contents) {
   return result;
 }
 
-Tensor Tensor::borrow(DType dtype, Dims dims, const std::byte* data, std::shared_ptr<const void> owner) {
+Tensor Tensor::borrow(DType dtype, Dims dims, const std::byte* data, std::shared_ptr<const void> owner,
+                      const FileMap* file) {
   Tensor result;
   required_bytes(dtype, dims, &result.count_);
   result.dtype_ = dtype;
   result.dims_ = std::move(dims);
   result.data_ = const_cast<std::byte*>(data);  // writable_ stays false
   result.owner_ = std::move(owner);
+  result.file_ = file;
   return result;
+}
+
+Tensor Tensor::borrow_unaligned(DType dtype, Dims dims, std::span<const std::byte> data,
+                                std::shared_ptr<const void> owner, const FileMap* file) {
+  Tensor result = borrow(dtype, std::move(dims), nullptr, nullptr);
+  result.lazy_ = std::make_shared<LazyCopy>(data, std::move(owner), file);
+  return result;
+}
+
+const std::byte* Tensor::lazy_bytes() const { return lazy_->get().get(); }
+
+Tensor Tensor::held() const {
+  if (!lazy_) return *this;
+  auto copy = lazy_->get();
+  Tensor result = borrow(dtype_, dims_, copy.get(), copy);
+  return result;
+}
+
+void Tensor::release_pages() const {
+  if (lazy_) lazy_->release();
+  if (file_ != nullptr) file_->release({data_, static_cast<size_t>(size_bytes())});
 }
 
 Tensor Tensor::wrap(DType dtype, Dims dims, std::byte* data) {
@@ -76,7 +101,7 @@ Tensor Tensor::reshaped(Dims dims) const {
 
 Tensor Tensor::clone() const {
   Tensor result = allocate(dtype_, dims_);
-  std::memcpy(result.data_, data_, static_cast<size_t>(size_bytes()));
+  std::memcpy(result.data_, bytes(), static_cast<size_t>(size_bytes()));
   return result;
 }
 

@@ -9,9 +9,13 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <type_traits>
 
 namespace attune {
+
+class FileMap;
+class LazyCopy;
 
 template <class T> constexpr DType dtype_of() {
   if constexpr (std::is_same_v<T, double>)
@@ -50,8 +54,12 @@ class Tensor {
   /// Uninitialised, 64-byte aligned. Throws UserError when the size overflows or exceeds the memory of the machine.
   static Tensor allocate(DType dtype, Dims dims);
   static Tensor zeros(DType dtype, Dims dims);
-  /// Read-only view of bytes kept alive by `owner`.
-  static Tensor borrow(DType dtype, Dims dims, const std::byte* data, std::shared_ptr<const void> owner);
+  /// Read-only view of bytes kept alive by `owner`; `file` says whose mapping they are in, if any.
+  static Tensor borrow(DType dtype, Dims dims, const std::byte* data, std::shared_ptr<const void> owner,
+                       const FileMap* file = nullptr);
+  /// Read-only view of bytes that may lie anywhere: they are copied when first looked at, see release_pages().
+  static Tensor borrow_unaligned(DType dtype, Dims dims, std::span<const std::byte> data,
+                                 std::shared_ptr<const void> owner, const FileMap* file);
   /// Writable view of bytes that the caller keeps alive as long as the tensor and its copies.
   static Tensor wrap(DType dtype, Dims dims, std::byte* data);
   template <class T> static Tensor from(Dims dims, std::span<const T> values);
@@ -60,7 +68,7 @@ class Tensor {
     return from<int64_t>({static_cast<int64_t>(values.size())}, values);
   }
 
-  bool empty() const { return data_ == nullptr; }  // no storage at all, as after the default constructor
+  bool empty() const { return data_ == nullptr && !lazy_; }  // no storage at all, as after the default constructor
   DType dtype() const { return dtype_; }
   const Dims& dims() const { return dims_; }
   int64_t rank() const { return static_cast<int64_t>(dims_.size()); }
@@ -68,17 +76,23 @@ class Tensor {
   int64_t count() const { return count_; }
   int64_t size_bytes() const;
 
-  const std::byte* bytes() const { return data_; }
+  const std::byte* bytes() const { return lazy_ ? lazy_bytes() : data_; }
   std::byte* mutable_bytes();  // throws InternalError on borrowed storage
   /// Typed access; throws InternalError when T is not the dtype (bytes of any 8-bit type may be read as uint8_t).
   template <class T> const T* data() const {
     check_type<T>();
-    return reinterpret_cast<const T*>(data_);
+    return reinterpret_cast<const T*>(bytes());
   }
   template <class T> T* mutable_data() {
     check_type<T>();
     return reinterpret_cast<T*>(mutable_bytes());
   }
+
+  /// Says that the contents are not needed soon: what can be read again from a mapped file is let go of until it is.
+  /// Pointers into the tensor end with that, unless somebody has it held().
+  void release_pages() const;
+  /// The same tensor with its contents in memory, for as long as it or a copy lives.
+  Tensor held() const;
 
   /// The same storage under other dims of equal count.
   Tensor reshaped(Dims dims) const;
@@ -94,12 +108,15 @@ class Tensor {
     type_mismatch(dtype_of<T>());
   }
   [[noreturn]] void type_mismatch(DType wanted) const;
+  const std::byte* lazy_bytes() const;
 
   DType dtype_ = DType::undefined;
   Dims dims_;
   int64_t count_ = 0;
   std::byte* data_ = nullptr;
   bool writable_ = false;
+  const FileMap* file_ = nullptr;      // that data_ points into; the owner keeps it
+  std::shared_ptr<LazyCopy> lazy_;     // shared with copies; instead of data_
   std::shared_ptr<const void> owner_;  // shared: values, constants and views of one buffer
 };
 

@@ -63,10 +63,11 @@ Tensor copy_bytes(DType dtype, Dims dims, Bytes bytes) {
 
 Tensor borrow_or_copy(DType dtype, Dims dims, Bytes bytes, std::shared_ptr<const void> owner, const FileMap* file) {
   if (!bytes.empty() && is_aligned(bytes, dtype))
-    return Tensor::borrow(dtype, std::move(dims), bytes.data(), std::move(owner));
-  Tensor tensor = copy_bytes(dtype, std::move(dims), bytes);
-  if (file != nullptr) file->release(bytes);  // the copy is resident now; the pages it came from need not be
-  return tensor;
+    return Tensor::borrow(dtype, std::move(dims), bytes.data(), std::move(owner), file);
+  constexpr size_t kSmallest = 64 << 10;  // below, a copy that stays costs less than its bookkeeping
+  if (bytes.size() >= kSmallest)
+    return Tensor::borrow_unaligned(dtype, std::move(dims), bytes, std::move(owner), file);
+  return copy_bytes(dtype, std::move(dims), bytes);
 }
 
 void check_size(size_t actual, int64_t expected, const char* unit, const Dims& dims, const std::string& what) {

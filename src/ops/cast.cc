@@ -60,7 +60,8 @@ void bit_cast_kernel(KernelContext& context) {
   const Tensor& src = context.input(0);
   const DType to = dtype_from_onnx(context.attr_int("to"), context);
   // The copy shares the storage: only the name of the type changes.
-  context.set_output(0, Tensor::borrow(to, src.dims(), src.bytes(), std::make_shared<Tensor>(src)));
+  const Tensor held = src.held();
+  context.set_output(0, Tensor::borrow(to, src.dims(), held.bytes(), std::make_shared<Tensor>(held)));
 }
 
 OpDef cast_op(std::string_view name, int since, Arity inputs, void (*infer)(InferContext&),

@@ -63,6 +63,7 @@ void multiply_in(Graph& graph, Node& conv, const ChannelMap& map) {
     for (int64_t i = 0; i < per_channel; ++i) scaled.mutable_data<double>()[c * per_channel + i] *= map.scale[at];
     bias.mutable_data<double>()[c] = bias.data<double>()[c] * map.scale[at] + map.shift[at];
   }
+  weights.release_pages();  // read for the last time, most likely
   const std::string& name = graph.value(conv.inputs[1]).name;
   const ValueId new_weights = graph.add_constant(name + "_scaled", convert(scaled, dtype));
   const ValueId new_bias = graph.add_constant(name + "_bias", convert(bias, dtype));

@@ -50,6 +50,8 @@ int fold_constants(Graph& graph) {
       value.shape = to_shape(results[o].dims());
       value.constant = std::move(results[o]);
     }
+    for (const ValueId id : node.inputs)
+      if (id != kNoValue) graph.value(id).constant.release_pages();  // read for the last time, most likely
     folded[i] = true;
     ++changes;
   }

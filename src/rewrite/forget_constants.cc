@@ -10,6 +10,7 @@ int forget_constants(Graph& graph) {
   for (size_t i = 0; i < graph.values().size(); ++i) {
     Value& value = graph.values()[i];
     if (!value.is_constant() || uses.count(static_cast<ValueId>(i)) > 0) continue;
+    value.constant.release_pages();
     value.constant = Tensor();
     ++changes;
   }

@@ -66,6 +66,7 @@ int turn_gemm_into_matmul(Graph& graph) {
                       graph.add_constant(weights_name + "_matmul",
                                          scaled(weights, attribute_or<float>(node.attributes, "alpha", 1.0f),
                                                 attribute_or<int64_t>(node.attributes, "transB", 0) != 0))};
+    weights.release_pages();  // read for the last time, most likely
     product.outputs = node.outputs;
     if (node.inputs.size() < 3 || node.inputs[2] == kNoValue) {
       nodes.push_back(std::move(product));

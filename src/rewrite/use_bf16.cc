@@ -135,6 +135,7 @@ class Lowering {
     ValueId result = kNoValue;
     if (is_constant(id)) {
       result = graph_.add_constant(graph_.value(id).name + "_bf16", convert(graph_.value(id).constant, DType::bf16));
+      graph_.value(id).constant.release_pages();  // read for the last time, most likely
     } else {
       result = new_bf16(id);
       nodes_.push_back(cast_node(id, result, kOnnxBfloat16));

@@ -109,7 +109,7 @@ class BlobReader {
     if (blob < 0 || blob >= static_cast<int64_t>(ranges_.size()) || !bytes ||
         *bytes != static_cast<int64_t>(ranges_[static_cast<size_t>(blob)].size()))
       throw UserError("its index does not fit its contents");
-    return Tensor::borrow(dtype, dims, ranges_[static_cast<size_t>(blob)].data(), file_);
+    return Tensor::borrow(dtype, dims, ranges_[static_cast<size_t>(blob)].data(), file_, file_.get());
   }
 
  private:

@@ -33,6 +33,7 @@ class Planner {
       plan_.captures.push_back(add_given(graph_.captures[i].inner, static_cast<int>(graph_.inputs.size() + i)));
     for (const Node& node : graph_.nodes()) add_node(node);
     add_outputs();
+    hold_constants();
     place_buffers(plan_);
     check_limit();
     return std::move(plan_);
@@ -85,7 +86,7 @@ class Planner {
     created.name = graph_.value(id).name;
     created.spec = {constant.dtype(), constant.dims(), layout, true};
     created.bytes = storage_bytes(created.spec).value_or(0);
-    created.constant = layout == Layout::plain ? constant : converted(constant, created.spec);
+    created.constant = layout == Layout::plain ? constant : converted(constant.held(), created.spec);
     return new_slot(std::move(created));
   }
 
@@ -251,16 +252,46 @@ class Planner {
     step.alternatives = std::move(choice.alternatives);
     step.kernel = cache_.kernel(step.workload, *choice.provider, choice.config);
     step.tasks = step.kernel->task_count();
-    std::vector<const Tensor*> constants;
-    for (const SlotId id : step.inputs)
-      constants.push_back(id != kNoSlot && slot(storage(id)).kind == Slot::Kind::constant ? &slot(storage(id)).constant
-                                                                                          : nullptr);
     const auto recorded = options_.recorded.find(step.label);
     const bool packed = recorded != options_.recorded.end() && recorded->second.workload_key == step.workload.key();
-    step.prepared = packed ? recorded->second.prepared : step.kernel->prepare(constants);
+    step.prepared = packed ? recorded->second.prepared : pack_constants(step);
     for (size_t i = 0; i < step.inputs.size(); ++i)
       if (step.kernel->takes_over(static_cast<int>(i))) step.inputs[i] = kNoSlot;
     plan_.steps.push_back(std::move(step));
+  }
+
+  /// The originals are let go of right after, since the packed copies are what runs: they are read again from the
+  /// model's file when another plan wants them.
+  std::vector<Tensor> pack_constants(const Step& step) {
+    std::vector<Tensor> held(step.inputs.size());
+    std::vector<const Tensor*> constants(step.inputs.size(), nullptr);
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
+      const SlotId id = step.inputs[i] == kNoSlot ? kNoSlot : storage(step.inputs[i]);
+      if (id == kNoSlot || slot(id).kind != Slot::Kind::constant) continue;
+      held[i] = step.kernel->takes_over(static_cast<int>(i)) ? slot(id).constant.held() : slot(id).constant;
+      constants[i] = &held[i];
+    }
+    std::vector<Tensor> prepared = step.kernel->prepare(constants);
+    for (size_t i = 0; i < step.inputs.size(); ++i)
+      if (constants[i] != nullptr && step.kernel->takes_over(static_cast<int>(i)))
+        slot(storage(step.inputs[i])).constant.release_pages();
+    return prepared;
+  }
+
+  /// Constants that some step reads as they are stay in memory as long as the plan; the others are not its own.
+  void hold_constants() {
+    std::vector<bool> read(plan_.slots.size(), false);
+    const auto mark = [&](SlotId id) {
+      if (id != kNoSlot) read[static_cast<size_t>(storage(id))] = true;
+    };
+    for (const Step& step : plan_.steps) {
+      for (const SlotId id : step.inputs) mark(id);
+      for (const auto& [value, id] : step.captures) mark(id);
+    }
+    for (const SlotId id : plan_.outputs) mark(id);
+    for (size_t i = 0; i < plan_.slots.size(); ++i)
+      if (Slot& constant = plan_.slots[i]; constant.kind == Slot::Kind::constant)
+        constant.constant = read[i] ? constant.constant.held() : Tensor();
   }
 
   void add_dynamic(const Node& node) {
