@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks the documentation against what is there: every verb and flag of `attune --help` is described in docs/cli.md and
-nothing else is, and every relative link in a Markdown file leads somewhere."""
+nothing else is, every relative link in a Markdown file leads somewhere, and code that a page quotes from a file
+(```cpp under <!-- file: PATH -->) is that file, word by word."""
 
 import argparse
 import re
@@ -11,6 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+QUOTE = re.compile(r"<!-- file: (\S+) -->\n```\w*\n(.*?)```\n", re.DOTALL)
 COMMON = {"--help", "--version"}
 
 
@@ -55,11 +57,25 @@ def check_links():
                 yield f"{page.relative_to(ROOT)} links to '{target}', which does not exist"
 
 
+def check_quotes():
+    for page in ROOT.glob("docs/**/*.md"):
+        text = page.read_text()
+        quotes = QUOTE.findall(text)
+        if len(quotes) != text.count("<!-- file:"):
+            yield f"{page.relative_to(ROOT)} names a file to quote without a block of code below it"
+        for name, code in quotes:
+            source = ROOT / name
+            if not source.exists():
+                yield f"{page.relative_to(ROOT)} quotes '{name}', which does not exist"
+            elif source.read_text() != code:
+                yield f"{page.relative_to(ROOT)} quotes '{name}', but the file reads otherwise"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--attune", type=Path, default=ROOT / "build/release/attune")
     options = parser.parse_args()
-    problems = [[*check_cli(options.attune)], [*check_links()]]
+    problems = [[*check_cli(options.attune)], [*check_links()], [*check_quotes()]]
     for problem in sum(problems, []):
         print(problem)
     failed = sum(1 for group in problems if group)

@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-mapfile -d '' files < <(find src tests include -type f \( -name '*.cc' -o -name '*.h' \) -print0 2>/dev/null)
+mapfile -d '' files < <(find src tests include examples -type f \( -name '*.cc' -o -name '*.h' \) -print0 2>/dev/null)
 if ((${#files[@]} == 0)); then
   echo "format: no files found" >&2
   exit 1

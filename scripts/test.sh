@@ -45,6 +45,10 @@ step_format() { as_one scripts/check_format.sh; }
 step_tidy() { python3 scripts/check_tidy.py --build "$build"; }
 step_docs() { $python scripts/check_docs.py --attune "$build/attune"; }
 
+step_install() { $python tests/install/check.py --build "$build" --work "$work/install"; }
+
+step_memory() { $python tests/memory/check_peak.py --attune "$build/attune"; }
+
 step_backend() {
   $python tests/onnx_backend/export_cases.py "$work/onnx_cases" &&
     $python tests/onnx_backend/coverage.py --runner "$build/tests/backend_runner" --cases "$work/onnx_cases" \
@@ -72,6 +76,8 @@ add_step layers step_layers
 add_step format step_format
 add_step tidy step_tidy
 add_step docs step_docs
+add_step install step_install
+add_step memory step_memory
 add_step backend step_backend
 add_step sessions step_sessions
 add_step real_models step_real_models

@@ -6,14 +6,23 @@
 #include <xmmintrin.h>
 
 namespace attune {
+namespace {
 
-void flush_denormals_in_pool() {
-  constexpr unsigned kFlushToZero = 0x8000, kDenormalsAreZero = 0x0040;
-  thread_local int prepared_threads = 0;  // each calling thread has a pool of its own
-  if (prepared_threads >= thread_count()) return;
+constexpr unsigned kFlushToZero = 0x8000, kDenormalsAreZero = 0x0040;
+
+void flush_here() { _mm_setcsr(_mm_getcsr() | kFlushToZero | kDenormalsAreZero); }
+
+}  // namespace
+
+FlushDenormals::FlushDenormals() : before_(_mm_getcsr()) {
+  // Each calling thread has a pool of its own; it is made anew, in parts, when its size changes.
+  thread_local int prepared_threads = 1;
+  flush_here();
+  if (prepared_threads == thread_count()) return;
   prepared_threads = thread_count();
 #pragma omp parallel num_threads(prepared_threads)
-  _mm_setcsr(_mm_getcsr() | kFlushToZero | kDenormalsAreZero);
+  flush_here();
 }
+FlushDenormals::~FlushDenormals() { _mm_setcsr(before_); }
 
 }  // namespace attune

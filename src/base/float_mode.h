@@ -3,8 +3,17 @@
 
 namespace attune {
 
-/// Sets flush-to-zero and denormals-are-zero in the calling thread and in the pool that parallel_for gives it. Cheap
-/// when it is done already.
-void flush_denormals_in_pool();
+/// While this lives, the calling thread flushes denormals to zero, and so does the pool that parallel_for gives it. The
+/// caller's own setting comes back at the end; the pool keeps it. Cheap when the pool is prepared already.
+class FlushDenormals {
+ public:
+  FlushDenormals();
+  ~FlushDenormals();
+  FlushDenormals(const FlushDenormals&) = delete;
+  FlushDenormals& operator=(const FlushDenormals&) = delete;
+
+ private:
+  unsigned before_;
+};
 
 }  // namespace attune

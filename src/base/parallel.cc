@@ -1,6 +1,7 @@
 #include "base/parallel.h"
 
 #include "base/cores.h"
+#include "base/thread_count_scope.h"
 
 #include <omp.h>
 
@@ -27,10 +28,19 @@ std::atomic<int>& configured_threads() {
   return count;
 }
 
+thread_local int scoped_threads = 0;  // 0: as configured
+
 }  // namespace
 
-int thread_count() { return configured_threads().load(std::memory_order_relaxed); }
+int thread_count() {
+  return scoped_threads > 0 ? scoped_threads : configured_threads().load(std::memory_order_relaxed);
+}
 void set_thread_count(int count) { configured_threads().store(std::max(1, count), std::memory_order_relaxed); }
+
+ThreadCountScope::ThreadCountScope(int count) : before_(scoped_threads) {
+  if (count > 0) scoped_threads = count;
+}
+ThreadCountScope::~ThreadCountScope() { scoped_threads = before_; }
 
 void parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t)>& body) {
   if (count <= 0) return;
@@ -44,7 +54,8 @@ void parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t
   std::mutex failure_mutex;
   char fork = 0, join = 0;  // addresses for the sanitizer's edges
   ATTUNE_TSAN_RELEASE(&fork);
-#pragma omp parallel num_threads(static_cast <int>(ranges)) default(shared)
+  // Always the whole pool: threads that a smaller team leaves out would end, and be started again by the next one.
+#pragma omp parallel num_threads(thread_count()) default(shared)
   {
     ATTUNE_TSAN_ACQUIRE(&fork);
     // The library may grant fewer threads than asked for, so each takes every n-th range.

@@ -82,6 +82,7 @@ ExitCode run_bench(const BenchArguments& arguments) {
   row("runs", std::to_string(summary.count));
   row("steps", std::to_string(plan->steps.size()));
   row("activations", fmt::format("{:.1f} MB", static_cast<double>(plan->arena_bytes) / 1e6));
+  row("weights", fmt::format("{:.1f} MB", static_cast<double>(plan->constant_bytes()) / 1e6));
   row("load and plan", fmt::format("{:.1f} ms", load_ms));
   row("threads", std::to_string(thread_count()));
   report.tables.push_back(std::move(table));
@@ -98,6 +99,7 @@ ExitCode run_bench(const BenchArguments& arguments) {
                  {"runs", summary.count},
                  {"steps", plan->steps.size()},
                  {"arena_bytes", plan->arena_bytes},
+                 {"weight_bytes", plan->constant_bytes()},
                  {"load_ms", load_ms},
                  {"threads", thread_count()}};
   print(report, arguments.format);

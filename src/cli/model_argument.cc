@@ -1,7 +1,7 @@
 #include "cli/model_argument.h"
 
 #include "base/suggest.h"
-#include "zoo/zoo.h"
+#include "zoo/address.h"
 
 #include <charconv>
 #include <set>
@@ -26,31 +26,6 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-Model zoo_model(const std::string& argument) {
-  const auto parts = split(argument, ':');  // "zoo", name, options
-  zoo::Options options;
-  for (size_t i = 2; i < parts.size(); ++i) {
-    const size_t equals = parts[i].find('=');
-    const std::string key = parts[i].substr(0, equals);
-    const std::string value = equals == std::string::npos ? "" : parts[i].substr(equals + 1);
-    if (key == "batch")
-      options.batch = parse_count(value, argument);
-    else if (key == "seq")
-      options.sequence = parse_count(value, argument);
-    else if (key == "size")
-      options.image_size = parse_count(value, argument);
-    else if (key == "seed")
-      options.seed = static_cast<uint64_t>(parse_count(value, argument));
-    else
-      throw UserError("'{}' in '{}' is not an option of the zoo; use batch=N, seq=N, size=N or seed=N", parts[i],
-                      argument);
-  }
-  Model model;
-  model.graph = zoo::build(parts[1], options);
-  model.producer = "attune zoo";
-  return model;
-}
-
 std::string suggestion(const std::string& word, const std::set<std::string>& known) {
   const std::vector<std::string_view> choices(known.begin(), known.end());
   const auto close = nearest(word, choices);
@@ -63,7 +38,11 @@ std::string suggestion(const std::string& word, const std::set<std::string>& kno
 }  // namespace
 
 Model load_model(const std::string& argument) {
-  return argument.starts_with("zoo:") ? zoo_model(argument) : load_onnx(argument);
+  if (!zoo::is_address(argument)) return load_onnx(argument);
+  Model model;
+  model.graph = zoo::build_address(argument);
+  model.producer = "attune zoo";
+  return model;
 }
 
 ShapeArguments parse_shapes(const std::string& text) {

@@ -35,8 +35,11 @@ ExitCode run_plan(const PlanArguments& arguments) {
                            {{arguments.output, std::to_string(plan->steps.size()),
                              fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6),
                              fmt::format("{:.1f} MB", static_cast<double>(plan->arena_bytes) / 1e6)}}});
-  report.json = {
-      {"file", arguments.output}, {"steps", plan->steps.size()}, {"bytes", bytes}, {"arena_bytes", plan->arena_bytes}};
+  report.json = {{"file", arguments.output},
+                 {"steps", plan->steps.size()},
+                 {"bytes", bytes},
+                 {"arena_bytes", plan->arena_bytes},
+                 {"weight_bytes", plan->constant_bytes()}};
   print(report, arguments.format);
   return ExitCode::ok;
 }

@@ -1,8 +1,7 @@
 #include "cli/runner_arguments.h"
 
 #include "base/parallel.h"
-#include "cli/model_argument.h"
-#include "runtime/plan_file.h"
+#include "runtime/load_session.h"
 
 #include <CLI/CLI.hpp>
 
@@ -38,7 +37,8 @@ void add_runner(CLI::App& verb, RunnerArguments& arguments) {
       ->check(CLI::IsMember({"f32", "bf16"}))
       ->capture_default_str();
   verb.add_option("--memory-limit", arguments.memory_limit,
-                  "Refuse to run when weights and activations need more, such as 512M");
+                  "Refuse when weights, activations and workspaces of a run need more, such as 512M");
+  verb.add_flag("--pin", arguments.pin, "Keep each worker thread on a core of its own");
   verb.add_flag("!--no-rewrite", arguments.rewrite, "Run the graph as it is in the file, without fusing or folding");
 }
 
@@ -48,6 +48,7 @@ Session open_session(const std::string& model, const RunnerArguments& arguments)
   options.providers = arguments.providers;
   options.mode = arguments.mode == "high_precision" ? NumericMode::high_precision : NumericMode::high_performance;
   if (!arguments.memory_limit.empty()) options.memory_limit_bytes = parse_bytes(arguments.memory_limit);
+  options.pin_workers = arguments.pin;
   options.rewrite = arguments.rewrite;
   if (arguments.dtype == "bf16") {
     if (is_plan_file(model))
@@ -58,8 +59,7 @@ Session open_session(const std::string& model, const RunnerArguments& arguments)
     if (!arguments.rewrite) throw UserError("--dtype bf16 rewrites the graph and does not go with --no-rewrite");
     options.dtype = DType::bf16;
   }
-  if (is_plan_file(model)) return load_plan(model, std::move(options));
-  return Session(load_model(model).graph, std::move(options));
+  return load_session(model, std::move(options));
 }
 
 }  // namespace attune::cli

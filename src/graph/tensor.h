@@ -91,6 +91,7 @@ class Tensor {
   /// Says that the contents are not needed soon: what can be read again from a mapped file is let go of until it is.
   /// Pointers into the tensor end with that, unless somebody has it held().
   void release_pages() const;
+  bool reloadable() const { return lazy_ != nullptr || file_ != nullptr; }  // whether release_pages() does something
   /// The same tensor with its contents in memory, for as long as it or a copy lives.
   Tensor held() const;
 

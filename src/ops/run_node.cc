@@ -42,8 +42,12 @@ class RuntimeInfer final : public InferContext {
 class RuntimeKernel final : public KernelContext {
  public:
   RuntimeKernel(const Node& node, std::span<const Tensor* const> inputs, const RuntimeInfer& types,
-                const RunNodeOptions& options)
-      : KernelContext(node), inputs_(inputs), types_(types), options_(options), outputs_(node.outputs.size()) {}
+                RunNodeOptions options)
+      : KernelContext(node),
+        inputs_(inputs),
+        types_(types),
+        options_(std::move(options)),
+        outputs_(node.outputs.size()) {}
 
   const Tensor& input(int i) const override {
     if (!has_input(i)) throw InternalError("op '{}' reads input {}, which its node omits", node().op, i);
@@ -85,8 +89,49 @@ class RuntimeKernel final : public KernelContext {
  private:
   std::span<const Tensor* const> inputs_;
   const RuntimeInfer& types_;
-  const RunNodeOptions& options_;
+  RunNodeOptions options_;
   std::vector<Tensor> outputs_;
+};
+
+/// Computes into tensors that exist already, one for each output; nothing is allocated.
+class KernelInto final : public KernelContext {
+ public:
+  KernelInto(const Node& node, std::span<const Tensor* const> inputs, std::span<Tensor> outputs)
+      : KernelContext(node), inputs_(inputs), outputs_(outputs) {}
+
+  const Tensor& input(int i) const override {
+    if (!has_input(i)) throw InternalError("op '{}' reads input {}, which its node omits", node().op, i);
+    return *inputs_[static_cast<size_t>(i)];
+  }
+  Tensor& output(int i) override { return at(i); }
+  Tensor& allocate(int i, DType dtype, Dims dims) override {
+    if (dtype != at(i).dtype() || dims != at(i).dims()) refuse(i, dims);
+    return at(i);
+  }
+  void set_output(int i, Tensor tensor) override {
+    Tensor& planned = at(i);
+    if (tensor.size_bytes() != planned.size_bytes()) refuse(i, tensor.dims());
+    if (tensor.bytes() != planned.bytes())
+      std::memcpy(planned.mutable_bytes(), tensor.bytes(), static_cast<size_t>(tensor.size_bytes()));
+  }
+  std::vector<Tensor> run_subgraph(const Graph&, std::span<const Tensor>) override {
+    throw InternalError("op '{}' has a subgraph, but nothing here can run it", node().op);
+  }
+  uint64_t random_seed() const override { return std::hash<std::string>{}(node().name); }
+
+ private:
+  Tensor& at(int i) const {
+    if (static_cast<size_t>(i) >= outputs_.size() || outputs_[static_cast<size_t>(i)].empty())
+      throw InternalError("op '{}' writes output {}, which its node omits", node().op, i);
+    return outputs_[static_cast<size_t>(i)];
+  }
+  [[noreturn]] void refuse(int i, const Dims& dims) const {
+    throw InternalError("op '{}' gave output {} as {}, planned was {}", node().op, i, to_text(dims),
+                        to_text(outputs_[static_cast<size_t>(i)].dims()));
+  }
+
+  std::span<const Tensor* const> inputs_;
+  std::span<Tensor> outputs_;
 };
 
 }  // namespace
@@ -100,12 +145,11 @@ std::vector<Tensor> run_node(const Node& node, std::span<const Tensor* const> in
   return kernel.take_outputs();
 }
 
-void run_node_into(const Node& node, std::span<const Tensor* const> inputs, std::span<Tensor> outputs,
-                   const RunNodeOptions& options) {
+void run_node_into(const Node& node, std::span<const Tensor* const> inputs, std::span<Tensor> outputs) {
   const OpDef& op = require_op(node);
   RuntimeInfer types(node, inputs);
   op.infer(types);
-  RuntimeKernel kernel(node, inputs, types, options);
+  RuntimeKernel kernel(node, inputs, types, {});
   for (size_t i = 0; i < outputs.size(); ++i) kernel.preset(static_cast<int>(i), outputs[i]);
   op.kernel(kernel);
   const std::vector<Tensor> results = kernel.take_outputs();
@@ -116,6 +160,20 @@ void run_node_into(const Node& node, std::span<const Tensor* const> inputs, std:
                           to_text(outputs[i].dims()));
     std::memcpy(outputs[i].mutable_bytes(), results[i].bytes(), static_cast<size_t>(results[i].size_bytes()));
   }
+}
+
+PreparedNode::PreparedNode(Node node, std::span<const std::optional<Input>> inputs)
+    : node_(std::move(node)), op_(&require_op(node_)) {
+  // Planning inferred the types already. Inference also refuses contents that a kernel relies on, such as an axis out
+  // of range; contents that come at run time are scalars, vectors or integers.
+  for (const auto& input : inputs) direct_ &= !input || input->constant || (input->rank >= 2 && is_float(input->dtype));
+  for (const ValueId output : node_.outputs) direct_ &= output != kNoValue;
+}
+
+void PreparedNode::run_into(std::span<const Tensor* const> inputs, std::span<Tensor> outputs) const {
+  if (!direct_) return run_node_into(node_, inputs, outputs);
+  KernelInto kernel(node_, inputs, outputs);
+  op_->kernel(kernel);
 }
 
 std::vector<ValueType> infer_node(const Node& node, std::span<const Tensor* const> inputs) {

@@ -101,20 +101,40 @@ GraphSession::Entry& GraphSession::entry_for(std::span<const Tensor> given) {
 
 std::shared_ptr<const Plan> GraphSession::plan(std::span<const Tensor> given) { return entry_for(given).plan; }
 
-std::vector<Tensor> GraphSession::run(std::span<const Tensor> given, uint64_t seed) {
+SessionMemory GraphSession::memory() {
+  const std::lock_guard lock(mutex_);
+  SessionMemory memory;
+  std::map<const std::byte*, int64_t> constants;
+  for (const auto& [key, entry] : entries_) {
+    ++memory.plans;
+    entry->plan->add_constants(constants);
+    memory.largest_arena_bytes = std::max(memory.largest_arena_bytes, entry->plan->arena_bytes);
+    memory.held_arena_bytes += entry->plan->arena_bytes * entry->states.made();
+  }
+  for (const auto& [storage, bytes] : constants) memory.constant_bytes += bytes;
+  return memory;
+}
+
+void GraphSession::run(std::span<const Tensor> given, std::span<Tensor> outputs, uint64_t seed) {
   Entry& entry = entry_for(given);
-  std::unique_ptr<RunState> state = entry.states.take();
-  state->begin(given);
+  struct Lease {
+    RunStatePool& pool;
+    std::unique_ptr<RunState> state = pool.take();
+    ~Lease() {
+      state->release();
+      pool.give_back(std::move(state));
+    }
+  } lease{entry.states};
+  RunState& state = *lease.state;
+  state.begin(given, outputs);
   const std::vector<Step>& steps = entry.plan->steps;
   for (size_t i = 0; i < steps.size(); ++i) {
     if (steps[i].kernel)
-      run_named(steps[i], i, *state);
+      run_named(steps[i], i, state);
     else
-      run_dynamic(steps[i], *state, seed);
+      run_dynamic(steps[i], state, seed);
   }
-  std::vector<Tensor> outputs = state->take_outputs();
-  entry.states.give_back(std::move(state));
-  return outputs;
+  state.take_outputs(outputs);
 }
 
 GraphSession& GraphSession::body(const Graph& graph) {
@@ -140,7 +160,9 @@ void GraphSession::run_dynamic(const Step& step, RunState& state, uint64_t seed)
     options.run_subgraph = [&](const Graph& graph, std::span<const Tensor> body_inputs) {
       std::vector<Tensor> given(body_inputs.begin(), body_inputs.end());
       for (const Capture& capture : graph.captures) given.push_back(state.tensor(step.captures.at(capture.outer)));
-      return body(graph).run(given, seed);
+      std::vector<Tensor> results(graph.outputs.size());
+      body(graph).run(given, results, seed);
+      return results;
     };
     outputs = run_node(*step.node, inputs, options);
   }

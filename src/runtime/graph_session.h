@@ -3,6 +3,7 @@
 
 #include "runtime/planner.h"
 #include "runtime/run_state.h"
+#include "runtime/session.h"
 
 #include <map>
 #include <memory>
@@ -15,9 +16,10 @@ class GraphSession {
   GraphSession(std::shared_ptr<const Graph> graph, std::shared_ptr<const PlanOptions> options);
 
   const Graph& graph() const { return *graph_; }
-  /// Inputs are followed by the captured values.
-  std::vector<Tensor> run(std::span<const Tensor> given, uint64_t seed);
+  /// Inputs are followed by the captured values. Outputs that are not empty() are written to, the others are made.
+  void run(std::span<const Tensor> given, std::span<Tensor> outputs, uint64_t seed);
   std::shared_ptr<const Plan> plan(std::span<const Tensor> given);
+  SessionMemory memory();
 
  private:
   /// A plan with the run states that were made for it.

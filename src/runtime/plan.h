@@ -67,6 +67,8 @@ struct Plan {
   int64_t arena_bytes = 0;
 
   int64_t constant_bytes() const;  // packed and plain, each storage once
+  /// Adds them to a list of storages and their sizes, for sums over several plans.
+  void add_constants(std::map<const std::byte*, int64_t>& storages) const;
 };
 
 }  // namespace attune

@@ -9,6 +9,7 @@
 #include "runtime/unfuse.h"
 
 #include <algorithm>
+#include <set>
 
 namespace attune {
 namespace {
@@ -18,6 +19,10 @@ bool is_view(const Node& node) {
   constexpr std::string_view kViews[] = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"};
   return node.domain.empty() && std::find(std::begin(kViews), std::end(kViews), node.op) != std::end(kViews);
 }
+
+constexpr const char* kLimitRemedy = "raise the limit, or use smaller shapes or a smaller model";
+
+double megabytes(int64_t bytes) { return static_cast<double>(bytes) / 1e6; }
 
 class Planner {
  public:
@@ -87,6 +92,7 @@ class Planner {
     created.spec = {constant.dtype(), constant.dims(), layout, true};
     created.bytes = storage_bytes(created.spec).value_or(0);
     created.constant = layout == Layout::plain ? constant : converted(constant.held(), created.spec);
+    if (!created.constant.reloadable()) count_constant(created.constant);
     return new_slot(std::move(created));
   }
 
@@ -255,6 +261,7 @@ class Planner {
     const auto recorded = options_.recorded.find(step.label);
     const bool packed = recorded != options_.recorded.end() && recorded->second.workload_key == step.workload.key();
     step.prepared = packed ? recorded->second.prepared : pack_constants(step);
+    for (const Tensor& tensor : step.prepared) count_constant(tensor);
     for (size_t i = 0; i < step.inputs.size(); ++i)
       if (step.kernel->takes_over(static_cast<int>(i))) step.inputs[i] = kNoSlot;
     plan_.steps.push_back(std::move(step));
@@ -278,7 +285,8 @@ class Planner {
     return prepared;
   }
 
-  /// Constants that some step reads as they are stay in memory as long as the plan; the others are not its own.
+  /// Constants that some step reads as they are stay in memory as long as the plan; others need not, where their file
+  /// has them.
   void hold_constants() {
     std::vector<bool> read(plan_.slots.size(), false);
     const auto mark = [&](SlotId id) {
@@ -289,9 +297,14 @@ class Planner {
       for (const auto& [value, id] : step.captures) mark(id);
     }
     for (const SlotId id : plan_.outputs) mark(id);
-    for (size_t i = 0; i < plan_.slots.size(); ++i)
-      if (Slot& constant = plan_.slots[i]; constant.kind == Slot::Kind::constant)
-        constant.constant = read[i] ? constant.constant.held() : Tensor();
+    for (size_t i = 0; i < plan_.slots.size(); ++i) {
+      Slot& constant = plan_.slots[i];
+      if (constant.kind != Slot::Kind::constant) continue;
+      if (read[i])
+        constant.constant = constant.constant.held();
+      else if (constant.constant.reloadable())
+        constant.constant = Tensor();
+    }
   }
 
   void add_dynamic(const Node& node) {
@@ -337,12 +350,24 @@ class Planner {
   }
 
   void check_limit() const {
-    const int64_t needed = plan_.arena_bytes + plan_.constant_bytes();
-    if (options_.memory_limit_bytes > 0 && needed > options_.memory_limit_bytes)
+    const int64_t limit = options_.memory_limit_bytes, weights = plan_.constant_bytes();
+    const int64_t needed = plan_.arena_bytes + weights;
+    if (limit == 0 || needed <= limit) return;
+    throw UserError(
+        "the model needs {:.1f} MB for these shapes ({:.1f} for weights as they are and packed, {:.1f} for activations "
+        "and workspaces), more than the limit of {:.1f} MB; {}",
+        megabytes(needed), megabytes(weights), megabytes(plan_.arena_bytes), megabytes(limit), kLimitRemedy);
+  }
+
+  /// Refuses while the weights are being packed, not after they took the memory.
+  void count_constant(const Tensor& constant) {
+    if (options_.memory_limit_bytes == 0 || !counted_.insert(constant.bytes()).second) return;
+    counted_bytes_ += constant.size_bytes();
+    if (counted_bytes_ > options_.memory_limit_bytes)
       throw UserError(
-          "the model needs {:.1f} MB ({:.1f} for weights, {:.1f} for activations), more than the limit of {:.1f} MB",
-          static_cast<double>(needed) / 1e6, static_cast<double>(plan_.constant_bytes()) / 1e6,
-          static_cast<double>(plan_.arena_bytes) / 1e6, static_cast<double>(options_.memory_limit_bytes) / 1e6);
+          "the model needs more than {:.1f} MB for its weights as they are and packed, and the limit is "
+          "{:.1f} MB; {}",
+          megabytes(counted_bytes_), megabytes(options_.memory_limit_bytes), kLimitRemedy);
   }
 
   const Graph& graph_;
@@ -352,8 +377,10 @@ class Planner {
   Layout region_;
   Plan plan_;
   std::map<std::pair<ValueId, Layout>, SlotId> slots_;
-  std::map<ValueId, Layout> home_;   // the layout that a value's producer wrote
-  std::map<ValueId, bool> dynamic_;  // values whose shape is not known here
+  std::map<ValueId, Layout> home_;      // the layout that a value's producer wrote
+  std::map<ValueId, bool> dynamic_;     // values whose shape is not known here
+  std::set<const std::byte*> counted_;  // storages of constants so far
+  int64_t counted_bytes_ = 0;
 };
 
 }  // namespace
@@ -390,12 +417,16 @@ Plan make_plan(std::shared_ptr<const Graph> graph, const GraphFacts& facts, cons
   return Planner(std::move(graph), facts, options, cache).run();
 }
 
-int64_t Plan::constant_bytes() const {
-  std::map<const std::byte*, int64_t> storages;
+void Plan::add_constants(std::map<const std::byte*, int64_t>& storages) const {
   for (const Slot& slot : slots)
     if (slot.kind == Slot::Kind::constant) storages[slot.constant.bytes()] = slot.constant.size_bytes();
   for (const Step& step : steps)
     for (const Tensor& tensor : step.prepared) storages[tensor.bytes()] = tensor.size_bytes();
+}
+
+int64_t Plan::constant_bytes() const {
+  std::map<const std::byte*, int64_t> storages;
+  add_constants(storages);
   int64_t total = 0;
   for (const auto& [storage, bytes] : storages) total += bytes;
   return total;

@@ -6,6 +6,15 @@
 #include <cstring>
 
 namespace attune {
+namespace {
+
+void check_output(const Slot& slot, DType dtype, const Dims& dims, const Tensor& room) {
+  if (room.dtype() == dtype && room.dims() == dims) return;
+  throw UserError("output '{}' is {} {}, but the memory given for it is {} {}", slot.name, dtype_name(dtype),
+                  to_text(dims), dtype_name(room.dtype()), to_text(room.dims()));
+}
+
+}  // namespace
 
 RunState::RunState(const Plan& plan)
     : plan_(plan),
@@ -19,7 +28,6 @@ RunState::RunState(const Plan& plan)
     const Slot& slot = plan.slots[i];
     roots_[i] = slot.kind == Slot::Kind::view ? roots_[static_cast<size_t>(slot.source)] : static_cast<SlotId>(i);
     if (slot.kind == Slot::Kind::arena) pointers_[i] = arena_.mutable_bytes() + slot.offset;
-    // Kernels never write their inputs; the pointer table is shared with outputs, hence the cast.
     if (slot.kind == Slot::Kind::constant) pointers_[i] = const_cast<std::byte*>(slot.constant.bytes());
   }
   for (size_t i = 0; i < plan.steps.size(); ++i) {
@@ -32,33 +40,42 @@ RunState::RunState(const Plan& plan)
   output_pointers_.resize(most_outputs);
 }
 
-void RunState::begin(std::span<const Tensor> given) {
-  const auto bind = [&](SlotId id, const Tensor& tensor) {
-    tensors_[static_cast<size_t>(id)] = tensor;
-    pointers_[static_cast<size_t>(id)] = const_cast<std::byte*>(tensor.bytes());
-  };
-  for (size_t i = 0; i < plan_.inputs.size(); ++i) bind(plan_.inputs[i], given[i]);
-  for (size_t i = 0; i < plan_.captures.size(); ++i) bind(plan_.captures[i], given[plan_.inputs.size() + i]);
-  for (const SlotId id : plan_.outputs) {
+void RunState::begin(std::span<const Tensor> given, std::span<const Tensor> outputs) {
+  for (size_t i = 0; i < plan_.inputs.size(); ++i) hold(plan_.inputs[i], given[i]);
+  for (size_t i = 0; i < plan_.captures.size(); ++i) hold(plan_.captures[i], given[plan_.inputs.size() + i]);
+  for (size_t i = 0; i < plan_.outputs.size(); ++i) {
+    const SlotId id = plan_.outputs[i];
     const auto at = static_cast<size_t>(root(id));
-    if (plan_.slots[at].kind != Slot::Kind::output) continue;
-    const TensorSpec& spec = plan_.slots[static_cast<size_t>(id)].spec;
-    tensors_[at] = Tensor::allocate(spec.dtype, spec.dims);
-    pointers_[at] = tensors_[at].mutable_bytes();
+    const Slot& slot = plan_.slots[static_cast<size_t>(id)];
+    const bool known = slot.kind != Slot::Kind::dynamic && slot.kind != Slot::Kind::input;
+    if (!outputs[i].empty() && known) check_output(slot, slot.spec.dtype, slot.spec.dims, outputs[i]);
+    // A value may be several outputs; the one that the plan chose is written directly.
+    if (plan_.slots[at].kind != Slot::Kind::output || plan_.slots[at].index != static_cast<int>(i)) continue;
+    const Tensor& wanted = outputs[i];
+    hold(root(id), wanted.empty() ? Tensor::allocate(slot.spec.dtype, slot.spec.dims) : wanted);
   }
 }
 
-std::vector<Tensor> RunState::take_outputs() {
-  std::vector<Tensor> outputs;
-  for (const SlotId id : plan_.outputs) {
+void RunState::take_outputs(std::span<Tensor> outputs) {
+  for (size_t i = 0; i < plan_.outputs.size(); ++i) {
+    const SlotId id = plan_.outputs[i];
     const Slot::Kind kind = plan_.slots[static_cast<size_t>(root(id))].kind;
     Tensor result = tensor(id);
+    if (!outputs[i].empty()) {
+      check_output(plan_.slots[static_cast<size_t>(id)], result.dtype(), result.dims(), outputs[i]);
+      if (result.bytes() != outputs[i].bytes())
+        std::memcpy(outputs[i].mutable_bytes(), result.bytes(), static_cast<size_t>(result.size_bytes()));
+      continue;
+    }
     // The arena is used again by the next run, and the caller's input stays the caller's.
     if (kind == Slot::Kind::arena || kind == Slot::Kind::input || kind == Slot::Kind::constant) result = result.clone();
-    outputs.push_back(std::move(result));
+    outputs[i] = std::move(result);
   }
-  for (Tensor& held : tensors_) held = Tensor();
-  return outputs;
+}
+
+void RunState::release() {
+  for (const SlotId id : held_) tensors_[static_cast<size_t>(id)] = Tensor();
+  held_.clear();
 }
 
 void RunState::run_kernel(const Step& step, size_t index) {
@@ -88,7 +105,11 @@ Tensor RunState::tensor(SlotId id) const {
   return Tensor::borrow(spec.dtype, spec.dims, pointers_[at], nullptr);
 }
 
-void RunState::set_dynamic(SlotId id, Tensor tensor) {
+void RunState::set_dynamic(SlotId id, Tensor tensor) { hold(id, std::move(tensor)); }
+
+/// Kernels never write their inputs; the pointer table is shared with outputs, hence the cast.
+void RunState::hold(SlotId id, Tensor tensor) {
+  held_.push_back(id);
   pointers_[static_cast<size_t>(id)] = const_cast<std::byte*>(tensor.bytes());
   tensors_[static_cast<size_t>(id)] = std::move(tensor);
 }
@@ -102,12 +123,20 @@ std::unique_ptr<RunState> RunStatePool::take() {
       return state;
     }
   }
-  return std::make_unique<RunState>(plan_);
+  auto state = std::make_unique<RunState>(plan_);
+  const std::lock_guard lock(mutex_);
+  free_.reserve(static_cast<size_t>(++made_));  // so that giving back cannot fail
+  return state;
 }
 
-void RunStatePool::give_back(std::unique_ptr<RunState> state) {
+void RunStatePool::give_back(std::unique_ptr<RunState> state) noexcept {
   const std::lock_guard lock(mutex_);
   free_.push_back(std::move(state));
+}
+
+int64_t RunStatePool::made() {
+  const std::lock_guard lock(mutex_);
+  return made_;
 }
 
 }  // namespace attune

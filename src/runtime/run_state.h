@@ -13,10 +13,13 @@ class RunState {
  public:
   explicit RunState(const Plan& plan);
 
-  /// Binds the caller's tensors and fresh ones for the outputs.
-  void begin(std::span<const Tensor> given);
-  /// The outputs, as tensors of their own.
-  std::vector<Tensor> take_outputs();
+  /// Binds the caller's tensors: inputs, and outputs to write to. An output that is empty() gets a fresh one.
+  void begin(std::span<const Tensor> given, std::span<const Tensor> outputs);
+  /// Hands the outputs over: into the caller's tensors where there are some, as tensors of their own elsewhere.
+  void take_outputs(std::span<Tensor> outputs);
+
+  /// Lets go of the caller's tensors; the end of every run, failed ones included.
+  void release();
 
   void run_kernel(const Step& step, size_t index);
   /// A slot as a tensor, for steps that need dims at run time.
@@ -24,6 +27,7 @@ class RunState {
   void set_dynamic(SlotId id, Tensor tensor);
 
  private:
+  void hold(SlotId id, Tensor tensor);
   SlotId root(SlotId id) const { return roots_[static_cast<size_t>(id)]; }
 
   const Plan& plan_;
@@ -31,6 +35,7 @@ class RunState {
   std::vector<SlotId> roots_;                         // by slot: whose storage it uses
   std::vector<std::byte*> pointers_;                  // by root slot
   std::vector<Tensor> tensors_;                       // inputs, outputs and dynamic values, by root slot
+  std::vector<SlotId> held_;                          // those of tensors_ that are not empty()
   std::vector<std::unique_ptr<KernelState>> states_;  // by step
   std::vector<const std::byte*> input_pointers_;
   std::vector<std::byte*> output_pointers_;
@@ -40,11 +45,13 @@ class RunStatePool {
  public:
   explicit RunStatePool(const Plan& plan) : plan_(plan) {}
   std::unique_ptr<RunState> take();
-  void give_back(std::unique_ptr<RunState> state);
+  void give_back(std::unique_ptr<RunState> state) noexcept;
+  int64_t made();  // states so far: as many as ever ran at once
 
  private:
   const Plan& plan_;
   std::mutex mutex_;
+  int64_t made_ = 0;
   std::vector<std::unique_ptr<RunState>> free_;
 };
 

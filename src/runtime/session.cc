@@ -1,6 +1,9 @@
 #include "runtime/session.h"
 
 #include "base/float_mode.h"
+#include "base/parallel.h"
+#include "base/pinning.h"
+#include "base/thread_count_scope.h"
 #include "ops/infer_graph.h"
 #include "providers/providers.h"
 #include "rewrite/pipeline.h"
@@ -21,9 +24,16 @@ std::shared_ptr<const PlanOptions> plan_options(const SessionOptions& options) {
   return result;
 }
 
+void check_inputs(const Graph& graph, std::span<const Tensor> inputs) {
+  if (inputs.size() != graph.inputs.size())
+    throw UserError("the model takes {} inputs, got {}", graph.inputs.size(), inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) check_input(graph.value(graph.inputs[i]), inputs[i]);
+}
+
 }  // namespace
 
-Session::Session(Graph graph, SessionOptions options) {
+Session::Session(Graph graph, SessionOptions options) : threads_(options.threads), pin_workers_(options.pin_workers) {
+  const ThreadCountScope threads(threads_);
   check_operators(graph);
   rewrite::PipelineOptions passes;
   if (options.dtype == DType::bf16) passes.switched_on.insert("use_bf16");
@@ -35,14 +45,28 @@ Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 
 std::vector<Tensor> Session::run(std::span<const Tensor> inputs, const RunOptions& options) const {
-  if (inputs.size() != graph().inputs.size())
-    throw UserError("the model takes {} inputs, got {}", graph().inputs.size(), inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) check_input(graph().value(graph().inputs[i]), inputs[i]);
-  flush_denormals_in_pool();
-  return session_->run(inputs, options.seed);
+  std::vector<Tensor> outputs(graph().outputs.size());
+  run_into(inputs, outputs, options);
+  return outputs;
 }
 
-std::shared_ptr<const Plan> Session::plan(std::span<const Tensor> inputs) const { return session_->plan(inputs); }
+void Session::run_into(std::span<const Tensor> inputs, std::span<Tensor> outputs, const RunOptions& options) const {
+  check_inputs(graph(), inputs);
+  if (outputs.size() != graph().outputs.size())
+    throw UserError("the model gives {} outputs, got room for {}", graph().outputs.size(), outputs.size());
+  const ThreadCountScope threads(threads_);
+  if (pin_workers_) pin_pool_workers();
+  const FlushDenormals flush;
+  session_->run(inputs, outputs, options.seed);
+}
+
+std::shared_ptr<const Plan> Session::plan(std::span<const Tensor> inputs) const {
+  const ThreadCountScope threads(threads_);
+  check_inputs(graph(), inputs);
+  return session_->plan(inputs);
+}
+
+SessionMemory Session::memory() const { return session_->memory(); }
 const Graph& Session::graph() const { return session_->graph(); }
 
 }  // namespace attune

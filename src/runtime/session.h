@@ -21,8 +21,18 @@ struct SessionOptions {
   NumericMode mode = NumericMode::high_precision;
   DType dtype = DType::f32;        // bf16: compute products of f32 values in bf16, see rewrite/use_bf16.h
   int64_t memory_limit_bytes = 0;  // 0: none
+  int threads = 0;                 // 0: thread_count() of whoever calls
+  bool pin_workers = false;        // keep worker threads on cores of their own
   bool rewrite = true;             // fuse and fold before planning
   RecordedSteps recorded;          // of a saved plan; see plan_file.h
+};
+
+/// What a session holds on to between runs; it only grows.
+struct SessionMemory {
+  int64_t plans = 0;
+  int64_t constant_bytes = 0;       // packed and plain, each storage once
+  int64_t largest_arena_bytes = 0;  // of one run
+  int64_t held_arena_bytes = 0;     // of all runs that were ever under way at once, for all plans
 };
 
 class Session {
@@ -36,11 +46,18 @@ class Session {
   /// One tensor for each graph input, in order; returns one for each output. Safe to call from several threads at once.
   std::vector<Tensor> run(std::span<const Tensor> inputs, const RunOptions& options = {}) const;
 
+  /// The same, into the caller's memory: an entry that is not empty() is written to, the others are allocated. Throws
+  /// UserError when one does not have the output's dtype and dims.
+  void run_into(std::span<const Tensor> inputs, std::span<Tensor> outputs, const RunOptions& options = {}) const;
+
   /// The plan that run() uses for inputs of these types; made when there is none yet.
   std::shared_ptr<const Plan> plan(std::span<const Tensor> inputs) const;
   const Graph& graph() const;  // as rewritten
+  SessionMemory memory() const;
 
  private:
+  int threads_ = 0;
+  bool pin_workers_ = false;
   std::unique_ptr<GraphSession> session_;
 };
 

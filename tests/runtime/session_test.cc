@@ -7,6 +7,7 @@
 #include "zoo/zoo.h"
 
 #include <gtest/gtest.h>
+#include <xmmintrin.h>
 
 #include <cstring>
 #include <thread>
@@ -116,6 +117,63 @@ TEST(Session, an_output_may_be_an_input_a_constant_or_given_twice) {
   Session session(graph);
   auto outputs = session.run(inputs);
   EXPECT_NE(outputs[0].bytes(), inputs[0].bytes());  // the caller's input stays the caller's
+}
+
+TEST(Session, writes_outputs_into_the_callers_memory) {
+  const Graph graph = parse_graph(R"(graph "g" {
+  opset "" 17
+  input %x : f32[2, 3]
+  const %c : f32[2] = [1, 2]
+  %y = Relu@17(%x) "r"
+  %n = NonZero@17(%y) "n"
+  output %y
+  output %c
+  output %y
+  output %x
+  output %n
+})");
+  const auto inputs = random_inputs(graph, {}, 1);
+  const Session session(graph);
+  const auto expected = session.run(inputs);
+  std::vector<Tensor> outputs;
+  for (const Tensor& tensor : expected) outputs.push_back(Tensor::zeros(tensor.dtype(), tensor.dims()));
+  const std::vector<Tensor> rooms = outputs;
+  session.run_into(inputs, outputs);
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(outputs[i].bytes(), rooms[i].bytes()) << i;
+    EXPECT_EQ(test::compare(outputs[i], expected[i], {0, 0}), "") << i;
+  }
+  for (const size_t wrong : {size_t{0}, size_t{1}, size_t{3}, size_t{4}}) {
+    std::vector<Tensor> room(expected.size());
+    room[wrong] = Tensor::zeros(expected[wrong].dtype(), {7});
+    EXPECT_THROW(session.run_into(inputs, room), UserError) << wrong;
+  }
+}
+
+TEST(Session, says_what_memory_it_holds) {
+  const Graph graph = zoo::build("lenet", {});
+  const Session session(graph);
+  EXPECT_EQ(session.memory().plans, 0);
+  const auto inputs = random_inputs(graph, {}, 1);
+  session.run(inputs);
+  session.run(inputs);
+  const auto plan = session.plan(inputs);
+  EXPECT_EQ(session.memory().plans, 1);
+  EXPECT_EQ(session.memory().constant_bytes, plan->constant_bytes());
+  EXPECT_EQ(session.memory().largest_arena_bytes, plan->arena_bytes);
+  EXPECT_EQ(session.memory().held_arena_bytes, plan->arena_bytes);  // runs one after the other share an arena
+}
+
+TEST(Session, keeps_the_callers_float_mode_and_thread_count) {
+  const unsigned before = _mm_getcsr();
+  const Graph graph = zoo::build("lenet", {});
+  SessionOptions options;
+  options.threads = 1;
+  const int threads = thread_count();
+  const Session session(graph, options);
+  session.run(random_inputs(graph, {}, 1));
+  EXPECT_EQ(_mm_getcsr() & 0x8040, before & 0x8040);  // flush to zero, denormals are zero
+  EXPECT_EQ(thread_count(), threads);
 }
 
 TEST(Session, refuses_inputs_that_do_not_fit) {

@@ -1,10 +1,12 @@
 #include "providers/onednn/onednn_provider.h"
 
 #include "base/parallel.h"
+#include "base/thread_count_scope.h"
 #include "device/cpu/amx_palette_scope.h"
 #include "providers/onednn/engine.h"
 #include "providers/onednn/family.h"
 #include "providers/onednn/thread_scope.h"
+#include "providers/onednn/tiny_work.h"
 
 #include <oneapi/dnnl/dnnl.hpp>
 
@@ -46,6 +48,7 @@ std::variant<Offer, Refusal> OnednnProvider::offer(const Workload& workload) con
   const Family* family = find_family(workload);
   if (family == nullptr) return refuse("oneDNN has no primitive for operator '{}'", workload.op);
   if (has_empty_operand(workload)) return refuse("an operand is empty or omitted where oneDNN needs elements");
+  const ThreadCountScope count(onednn::threads_for(workload));
   const onednn::ThreadScope threads(thread_count());
   const AmxPaletteScope palette;
   try {
@@ -64,6 +67,7 @@ std::unique_ptr<Kernel> OnednnProvider::build(const Workload& workload, const Co
   const Family* family = find_family(workload);
   if (family == nullptr || has_empty_operand(workload))
     throw UserError("oneDNN does not serve the workload {}", workload.key());
+  const ThreadCountScope count(onednn::threads_for(workload));
   const onednn::ThreadScope threads(thread_count());
   const AmxPaletteScope palette;
   try {

@@ -8,28 +8,54 @@
 namespace attune {
 namespace {
 
+std::vector<std::optional<PreparedNode::Input>> input_kinds(const Workload& workload) {
+  std::vector<std::optional<PreparedNode::Input>> kinds;
+  for (const auto& spec : workload.inputs)
+    kinds.push_back(
+        spec ? std::optional(PreparedNode::Input{spec->dtype, static_cast<int64_t>(spec->dims.size()), spec->constant})
+             : std::nullopt);
+  return kinds;
+}
+
+/// The operands as tensors. Most lie in the arena, at the same address in every run.
+struct Operands final : KernelState {
+  std::vector<Tensor> inputs, outputs;
+  std::vector<const Tensor*> input_pointers;  // nullptr where omitted
+
+  explicit Operands(const Workload& workload)
+      : inputs(workload.inputs.size()), outputs(workload.outputs.size()), input_pointers(inputs.size(), nullptr) {
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (workload.inputs[i]) input_pointers[i] = &inputs[i];
+  }
+  void bind(const Workload& workload, const KernelArguments& arguments) {
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (workload.inputs[i] && (inputs[i].empty() || inputs[i].bytes() != arguments.inputs[i]))
+        inputs[i] = Tensor::borrow(workload.input(i).dtype, workload.input(i).dims, arguments.inputs[i], nullptr);
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (workload.outputs[i] && (outputs[i].empty() || outputs[i].bytes() != arguments.outputs[i]))
+        outputs[i] = Tensor::wrap(workload.output(i).dtype, workload.output(i).dims, arguments.outputs[i]);
+  }
+};
+
 /// Runs the operator's own kernel on the given buffers.
 class OperatorKernel final : public Kernel {
  public:
-  explicit OperatorKernel(const Workload& workload) : workload_(workload), node_(workload.node()) {}
+  explicit OperatorKernel(const Workload& workload)
+      : workload_(workload), node_(workload.node(), input_kinds(workload)) {}
+
+  std::unique_ptr<KernelState> make_state() const override { return std::make_unique<Operands>(workload_); }
 
   void run(const KernelArguments& arguments, int64_t, int64_t) const override {
-    std::vector<Tensor> inputs(workload_.inputs.size()), outputs(workload_.outputs.size());
-    std::vector<const Tensor*> input_pointers(inputs.size(), nullptr);
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      if (!workload_.inputs[i]) continue;
-      inputs[i] = Tensor::borrow(workload_.input(i).dtype, workload_.input(i).dims, arguments.inputs[i], nullptr);
-      input_pointers[i] = &inputs[i];
-    }
-    for (size_t i = 0; i < outputs.size(); ++i)
-      if (workload_.outputs[i])
-        outputs[i] = Tensor::wrap(workload_.output(i).dtype, workload_.output(i).dims, arguments.outputs[i]);
-    run_node_into(node_, input_pointers, outputs);
+    std::unique_ptr<KernelState> own;
+    if (arguments.state == nullptr) own = make_state();
+    auto& operands = static_cast<Operands&>(own ? *own : *arguments.state);
+    operands.bind(workload_, arguments);
+    node_.run_into(operands.input_pointers, operands.outputs);
   }
 
  private:
   Workload workload_;
-  Node node_;
+  PreparedNode node_;
 };
 
 class ReorderKernel final : public Kernel {

@@ -1,0 +1,4 @@
+// Marks what the shared library shows.
+#pragma once
+
+#define ATTUNE_API __attribute__((visibility("default")))
