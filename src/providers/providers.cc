@@ -1,5 +1,6 @@
 #include "providers/providers.h"
 
+#include "providers/null/null_provider.h"
 #ifdef ATTUNE_HAS_ONEDNN
 #include "providers/onednn/onednn_provider.h"
 #endif
@@ -15,6 +16,16 @@ std::span<const Provider* const> providers() {
 #else
   static const Provider* const list[] = {&reference};
 #endif
+  return list;
+}
+
+std::span<const Provider* const> every_provider() {
+  static const NullProvider null;
+  static const std::vector<const Provider*> list = [] {
+    std::vector<const Provider*> all(providers().begin(), providers().end());
+    all.push_back(&null);
+    return all;
+  }();
   return list;
 }
 
