@@ -65,6 +65,9 @@ ResultTolerance result_tolerance(const Workload& workload, size_t output) {
 }
 
 std::string find_difference(const Tensor& got, const Tensor& want, const ResultTolerance& tolerance) {
+  if (got.dtype() != want.dtype() || got.dims() != want.dims())
+    return fmt::format("got {}[{}], want {}[{}]", dtype_name(got.dtype()), to_text(got.dims()),
+                       dtype_name(want.dtype()), to_text(want.dims()));
   double largest = 0;
   for (int64_t i = 0; i < want.count(); ++i)
     if (const double value = std::abs(element_as_double(want, i)); std::isfinite(value))
