@@ -62,4 +62,20 @@ void parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t
   if (failure) std::rethrow_exception(failure);
 }
 
+void run_team(int threads, const std::function<void(int rank, int size)>& body) {
+  if (threads <= 1 || omp_in_parallel()) {
+    body(0, 1);
+    return;
+  }
+  char fork = 0, join = 0;
+  ATTUNE_TSAN_RELEASE(&fork);
+#pragma omp parallel num_threads(threads) default(shared)
+  {
+    ATTUNE_TSAN_ACQUIRE(&fork);
+    body(omp_get_thread_num(), omp_get_num_threads());
+    ATTUNE_TSAN_RELEASE(&join);
+  }
+  ATTUNE_TSAN_ACQUIRE(&join);
+}
+
 }  // namespace attune

@@ -16,4 +16,9 @@ void set_thread_count(int count);
 /// rethrown in the caller after all ranges have ended.
 void parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t begin, int64_t end)>& body);
 
+/// Calls body(rank, size) on threads that run at the same time, so that they may wait for each other: `threads` of
+/// them, or fewer where the pool grants no more; one, inline, when called from inside another parallel region. The body
+/// must not throw.
+void run_team(int threads, const std::function<void(int rank, int size)>& body);
+
 }  // namespace attune

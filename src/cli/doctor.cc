@@ -5,6 +5,7 @@
 #include "device/cpu/ceilings.h"
 #include "device/cpu/cpu_info.h"
 #include "device/libraries.h"
+#include "providers/providers.h"
 
 #include <CLI/CLI.hpp>
 
@@ -127,6 +128,16 @@ void add_libraries(Report& report) {
   report.tables.push_back(std::move(table));
 }
 
+void add_providers(Report& report) {
+  Table table{"Providers of kernels", {{"name"}, {"environment"}, {"note"}}, {}};
+  auto& json = report.json["providers"] = nlohmann::ordered_json::array();
+  for (const Provider* provider : providers()) {
+    table.rows.push_back({std::string(provider->name()), provider->environment(), provider->note()});
+    json.push_back({{"name", provider->name()}, {"environment", provider->environment()}, {"note", provider->note()}});
+  }
+  report.tables.push_back(std::move(table));
+}
+
 void add_findings(const CpuInfo& info, Report& report) {
   Table table{"Findings", {{"problem"}, {"remedy"}}, {}};
   auto& json = report.json["findings"] = nlohmann::ordered_json::array();
@@ -148,6 +159,7 @@ ExitCode run_doctor(const DoctorOptions& options) {
     add_ceilings(measure_ceilings(info), report);
   }
   add_libraries(report);
+  add_providers(report);
   add_findings(info, report);
   print(report, options.format);
   return ExitCode::ok;

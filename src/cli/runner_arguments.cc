@@ -33,6 +33,10 @@ void add_runner(CLI::App& verb, RunnerArguments& arguments) {
   verb.add_option("--mode", arguments.mode, "Numeric mode: high_precision or high_performance")
       ->check(CLI::IsMember({"high_precision", "high_performance"}))
       ->capture_default_str();
+  verb.add_option("--dtype", arguments.dtype,
+                  "Compute products and what follows them in f32, or in bf16 where the model has f32")
+      ->check(CLI::IsMember({"f32", "bf16"}))
+      ->capture_default_str();
   verb.add_option("--memory-limit", arguments.memory_limit,
                   "Refuse to run when weights and activations need more, such as 512M");
   verb.add_flag("!--no-rewrite", arguments.rewrite, "Run the graph as it is in the file, without fusing or folding");
@@ -45,6 +49,15 @@ Session open_session(const std::string& model, const RunnerArguments& arguments)
   options.mode = arguments.mode == "high_precision" ? NumericMode::high_precision : NumericMode::high_performance;
   if (!arguments.memory_limit.empty()) options.memory_limit_bytes = parse_bytes(arguments.memory_limit);
   options.rewrite = arguments.rewrite;
+  if (arguments.dtype == "bf16") {
+    if (is_plan_file(model))
+      throw UserError(
+          "--dtype bf16 cannot change '{}': a plan keeps the precision it was made with; make one with "
+          "attune plan MODEL --dtype bf16",
+          model);
+    if (!arguments.rewrite) throw UserError("--dtype bf16 rewrites the graph and does not go with --no-rewrite");
+    options.dtype = DType::bf16;
+  }
   if (is_plan_file(model)) return load_plan(model, std::move(options));
   return Session(load_model(model).graph, std::move(options));
 }

@@ -16,11 +16,12 @@ struct RunnerArguments {
   int threads = 0;                      // --threads; 0: the usable cores
   std::vector<std::string> providers;   // --provider; empty: all
   std::string mode = "high_precision";  // --mode
+  std::string dtype = "f32";            // --dtype
   std::string memory_limit;             // --memory-limit
   bool rewrite = true;                  // --no-rewrite
 };
 
-/// Adds --threads, --provider, --mode, --memory-limit and --no-rewrite.
+/// Adds --threads, --provider, --mode, --dtype, --memory-limit and --no-rewrite.
 void add_runner(CLI::App& verb, RunnerArguments& arguments);
 
 /// Sets the thread count of the process and makes a session of a model file, a model of the zoo, or a saved plan.

@@ -34,6 +34,8 @@ class Provider {
   /// What its kernels and packed constants depend on beside the device: versions and settings. Plans and records made
   /// in another environment do not apply.
   virtual std::string environment() const { return ""; }
+  /// What a person should know of it on this machine, such as an instruction set that it must not use; often empty.
+  virtual std::string note() const { return ""; }
   /// Everything for exactly this workload, the layouts of its operands included.
   virtual std::variant<Offer, Refusal> offer(const Workload& workload) const = 0;
   /// `config` is one that offer() listed for this workload; throws UserError for any other.

@@ -1,5 +1,6 @@
 #include "providers/providers.h"
 
+#include "providers/native/native_provider.h"
 #include "providers/null/null_provider.h"
 #ifdef ATTUNE_HAS_ONEDNN
 #include "providers/onednn/onednn_provider.h"
@@ -9,12 +10,13 @@
 namespace attune {
 
 std::span<const Provider* const> providers() {
+  static const NativeProvider native;
   static const ReferenceProvider reference;
 #ifdef ATTUNE_HAS_ONEDNN
   static const OnednnProvider onednn;
-  static const Provider* const list[] = {&onednn, &reference};
+  static const Provider* const list[] = {&native, &onednn, &reference};
 #else
-  static const Provider* const list[] = {&reference};
+  static const Provider* const list[] = {&native, &reference};
 #endif
   return list;
 }

@@ -10,6 +10,7 @@
 #include "rewrite/remove_dead.h"
 #include "rewrite/remove_identities.h"
 #include "rewrite/turn_gemm_into_matmul.h"
+#include "rewrite/use_bf16.h"
 
 #include <algorithm>
 #include <chrono>
@@ -27,6 +28,7 @@ constexpr PassEntry kPasses[] = {
     // No unread node counts as a reader any more, so "read once" means what it says.
     {"turn_gemm_into_matmul", "write Gemm with constant weights as a product with an added bias",
      turn_gemm_into_matmul},
+    {"use_bf16", "compute products and what follows them in bfloat16", use_bf16, true},
     // Activations are single nodes now and every product is a MatMul or Conv.
     {"fuse_epilogues", "give bias, activation and residual add to the product before them", fuse_epilogues},
     {"forget_constants", "let go of constants that nothing reads any more", forget_constants},
@@ -50,13 +52,15 @@ int run_everywhere(Graph& graph, Pass pass) {
 std::span<const PassEntry> passes() { return kPasses; }
 
 std::vector<PassResult> run_pipeline(Graph& graph, const PipelineOptions& options) {
-  for (const std::string& name : options.switched_off)
-    if (std::none_of(std::begin(kPasses), std::end(kPasses),
-                     [&](const PassEntry& entry) { return entry.name == name; }))
-      throw UserError("there is no pass '{}'", name);
+  for (const auto* names : {&options.switched_off, &options.switched_on})
+    for (const std::string& name : *names)
+      if (std::none_of(std::begin(kPasses), std::end(kPasses),
+                       [&](const PassEntry& entry) { return entry.name == name; }))
+        throw UserError("there is no pass '{}'", name);
   std::vector<PassResult> results;
   for (const PassEntry& entry : kPasses) {
-    if (options.switched_off.count(entry.name)) continue;
+    if (options.switched_off.count(entry.name) || (entry.on_request && !options.switched_on.count(entry.name)))
+      continue;
     const auto begin = std::chrono::steady_clock::now();
     PassResult result{entry.name, run_everywhere(graph, entry.pass), 0, static_cast<int64_t>(graph.nodes().size())};
     verify(graph);

@@ -15,6 +15,7 @@ struct PassEntry {
   std::string_view name;
   std::string_view summary;
   Pass pass;
+  bool on_request = false;  // changes results, so it runs only when switched on
 };
 
 std::span<const PassEntry> passes();
@@ -27,7 +28,9 @@ struct PassResult {
 };
 
 struct PipelineOptions {
-  std::set<std::string, std::less<>> switched_off;  // by name; unknown names are an error
+  // By name; unknown names are an error.
+  std::set<std::string, std::less<>> switched_off;
+  std::set<std::string, std::less<>> switched_on;  // of those that run on request
 };
 
 /// Runs every pass in order, on subgraphs too, and verifies the graph after each.

@@ -18,9 +18,27 @@ bool winograd_pays(const Workload& workload) {
          result[3] >= kSmallestMap;
 }
 
+bool is_batch_reduce(const Config& config) {
+  const auto impl = config.find("impl");
+  return impl != config.end() && impl->second.starts_with("brg");
+}
+
+/// The library's batch-reduce kernels cannot read a residual beside the result, but can add to one that is there; they
+/// are worth that where nothing else of their kind is left.
+void prefer_batch_reduce(KernelChoice& choice, const std::vector<Config>& configs) {
+  if (is_batch_reduce(choice.config)) return;
+  for (const Config& config : configs)
+    if (is_batch_reduce(config) && config.count("residual") > 0) {
+      choice.config = config;
+      choice.reason = "adds the residual in place, so that a batch-reduce kernel serves";
+      return;
+    }
+}
+
 /// A config that a rule prefers to the default of its provider, with the reason.
 void prefer_by_rule(const Workload& workload, KernelChoice& choice, const std::vector<Config>& configs) {
   if (workload.op != "Conv" && workload.op != "FusedConv") return;
+  prefer_batch_reduce(choice, configs);
   if (workload.input(0).dtype != DType::f32 || !winograd_pays(workload)) return;
   for (const Config& config : configs) {
     const auto algorithm = config.find("algorithm");

@@ -55,7 +55,8 @@ Layout region_layout(const Graph& graph, const GraphFacts& facts) {
     const bool depthwise = group != node.attributes.end() && std::get<int64_t>(group->second) > 1 && (*weights)[1] == 1;
     all += flops;
     if ((*weights)[0] % width != 0 && !depthwise) padded += flops;
-    if (suits_winograd(node, *weights)) transformable += flops;
+    const bool f32 = facts.types[static_cast<size_t>(node.inputs[0])].dtype == DType::f32;  // no others have it
+    if (f32 && suits_winograd(node, *weights)) transformable += flops;
   }
   if (padded > kMostPaddedShare * all || transformable < kLeastWinogradShare * all) return Layout::nhwc;
   return width == 16 ? Layout::nchw16c : Layout::nchw8c;

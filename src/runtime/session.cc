@@ -25,7 +25,9 @@ std::shared_ptr<const PlanOptions> plan_options(const SessionOptions& options) {
 
 Session::Session(Graph graph, SessionOptions options) {
   check_operators(graph);
-  if (options.rewrite) rewrite::run_pipeline(graph);
+  rewrite::PipelineOptions passes;
+  if (options.dtype == DType::bf16) passes.switched_on.insert("use_bf16");
+  if (options.rewrite) rewrite::run_pipeline(graph, passes);
   session_ = std::make_unique<GraphSession>(std::make_shared<const Graph>(std::move(graph)), plan_options(options));
 }
 Session::~Session() = default;

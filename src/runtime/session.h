@@ -19,6 +19,7 @@ class GraphSession;
 struct SessionOptions {
   std::vector<std::string> providers;  // by name, in order of preference; empty: all
   NumericMode mode = NumericMode::high_precision;
+  DType dtype = DType::f32;        // bf16: compute products of f32 values in bf16, see rewrite/use_bf16.h
   int64_t memory_limit_bytes = 0;  // 0: none
   bool rewrite = true;             // fuse and fold before planning
   RecordedSteps recorded;          // of a saved plan; see plan_file.h

@@ -64,7 +64,7 @@ class Reader {
   void add(const std::string& line) {
     if (line.empty() || line[0] == '#') return;
     if (line.starts_with("=== ")) {
-      sections_.push_back({path_.stem().string(), line.substr(4), {}, {}, {}});
+      sections_.push_back({path_.stem().string(), line.substr(4), {}, {}, {}, {}});
       variables_.clear();
       return;
     }
@@ -79,6 +79,8 @@ class Reader {
       variables_.emplace_back(words[0], std::vector<std::string>(words.begin() + 2, words.end()));
     } else if (line.starts_with("served ")) {
       for (auto& provider : split_words(line.substr(7))) section.served_by.push_back(provider);
+    } else if (line.starts_with("threads ")) {
+      for (const auto& count : split_words(line.substr(8))) section.threads.push_back(std::stoi(count));
     } else if (line.starts_with("refused ")) {
       const size_t colon = line.find(": ");
       if (colon == std::string::npos) throw UserError("expected: refused PROVIDER: words");

@@ -12,7 +12,8 @@
 // is followed by `= [1, 2]` for given contents or `in 0..4` for a range; the usual contents are floats in [-1, 1].
 // `for` makes every line after it stand for one workload with each of the words (quoted where they hold blanks).
 // `served P` fails where provider P has nothing for any of the workloads that a line stands for; `refused P: words`
-// fails where it does not refuse all of them with these words in the reason. Both are for providers of this build.
+// fails where it does not refuse all of them, as they are written, with these words in the reason. Both are for
+// providers of this build. `threads 1 3` runs the section with these numbers of threads in place of one for each core.
 #pragma once
 
 #include <filesystem>
@@ -34,6 +35,7 @@ struct CaseSection {
   std::vector<CaseLine> lines;
   std::vector<std::string> served_by;
   std::map<std::string, std::string> refused_by;  // provider → words in the reason
+  std::vector<int> threads;                       // empty: as many as the machine has cores
 };
 
 /// The sections of every *.cases file in a folder, in order of file names. Throws UserError naming file and line.

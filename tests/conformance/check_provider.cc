@@ -59,8 +59,8 @@ ProviderCheck check_provider(const Provider& provider, const Workload& workload,
            return std::string(kernel ? "" : "it built nothing");
          }));
     if (!kernel) continue;
-    for (size_t i = 0; i < examples.size(); ++i)
-      fail(name, std::to_string(i + 1), failure_of([&] { return check_kernel(*kernel, workload, examples[i]); }));
+    for (const Example& example : examples)
+      fail(name, std::to_string(example.seed), failure_of([&] { return check_kernel(*kernel, workload, example); }));
   }
   return result;
 }

@@ -13,7 +13,7 @@ struct ProviderCheck {
   std::vector<std::string> failures;
 };
 
-/// Offers, builds and runs every config on every example (of seeds 1, 2 …). Besides what check_kernel does: a refusal
+/// Offers, builds and runs every config on every example. Besides what check_kernel does: a refusal
 /// has a reason, an offer has configs without repetition, and a config that was not offered is a UserError.
 ProviderCheck check_provider(const Provider& provider, const Workload& workload, const std::vector<Example>& examples);
 

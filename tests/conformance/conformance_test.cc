@@ -1,4 +1,5 @@
 // Every provider's every implementation of the workloads in the *.cases files. One test for each section and provider.
+#include "base/parallel.h"
 #include "conformance/case_file.h"
 #include "conformance/check_provider.h"
 #include "ops/registry.h"
@@ -75,70 +76,74 @@ void PrintTo(const SectionOfProvider& what, std::ostream* out) {
 
 class Conformance : public ::testing::TestWithParam<SectionOfProvider> {
  protected:
-  /// One line as it stands and, where it has constants, with operands that may change from run to run. Returns the
-  /// number of configs.
-  int check(const WorkloadCase& what) {
-    int configs = 0;
-    for (const bool constant : {true, false}) {
-      WorkloadCase variant = what;
-      if (!constant)
-        for (auto& spec : variant.workload.inputs)
-          if (spec) spec->constant = false;
-      if (constant || has_constants(what.workload)) configs += check_variant(variant);
-    }
-    return configs;
-  }
-
   const CaseSection& section() const { return *GetParam().section; }
   const Provider& provider() const { return *GetParam().provider; }
 
+  /// All that a written line stands for.
+  void check_line(const CaseLine& line) {
+    SCOPED_TRACE(fmt::format("{}.cases:{}", section().file, line.number));
+    int configs = 0;
+    for (const std::string& text : line.expanded) {
+      try {
+        const WorkloadCase what = parse_workload_case(text);
+        configs += check_case(what, Constants::as_written);
+        if (has_constants(what.workload)) configs += check_case(what, Constants::none);
+      } catch (const Error& error) {
+        ADD_FAILURE() << text << "\n  " << error.what();
+      }
+    }
+    if (std::ranges::find(section().served_by, provider().name()) != section().served_by.end()) {
+      EXPECT_GT(configs, 0) << provider().name() << " has nothing for " << line.expanded.front() << " and its variants";
+    }
+  }
+
  private:
-  int check_variant(const WorkloadCase& what) {
+  enum class Constants { as_written, none };  // none: every operand may change from run to run
+
+  /// Returns the number of configs.
+  int check_case(WorkloadCase what, Constants constants) {
+    if (constants == Constants::none)
+      for (auto& spec : what.workload.inputs)
+        if (spec) spec->constant = false;
     // What the data decide (NonZero, Unique) is another workload for each seed.
     std::map<std::string, Workload> workloads;
-    std::map<std::string, std::vector<Example>> of_workload;
+    std::map<std::string, std::vector<Example>> examples;
     for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
       const Example& example = examples_.get(what, seed);
       const Workload workload = complete_workload(what, example);
-      of_workload[workload.key()].push_back(example);
+      examples[workload.key()].push_back(example);
       workloads.emplace(workload.key(), workload);
     }
     int configs = 0;
     for (const auto& [key, workload] : workloads) {
-      const ProviderCheck result = check_provider(provider(), workload, of_workload[key]);
+      const ProviderCheck result = check_provider(provider(), workload, examples[key]);
       for (const std::string& failure : result.failures) ADD_FAILURE() << failure;
       if (provider().name() == "reference" && reference_must_serve(workload)) {
-        EXPECT_EQ(result.refusal, "") << workload.key();
+        EXPECT_EQ(result.refusal, "") << key;
       }
-      if (const auto words = section().refused_by.find(std::string(provider().name()));
-          words != section().refused_by.end()) {
-        EXPECT_NE(result.refusal.find(words->second), std::string::npos)
-            << workload.key() << "\n  the reason is '" << result.refusal << "'";
-      }
+      if (constants == Constants::as_written) check_refusal(key, result.refusal);
       configs += result.configs;
     }
     return configs;
+  }
+
+  void check_refusal(const std::string& key, const std::string& reason) const {
+    const auto words = section().refused_by.find(std::string(provider().name()));
+    if (words == section().refused_by.end()) return;
+    EXPECT_NE(reason.find(words->second), std::string::npos) << key << "\n  the reason is '" << reason << "'";
   }
 
   Examples examples_;
 };
 
 TEST_P(Conformance, agrees_with_the_reference) {
-  const bool must_serve = std::ranges::find(section().served_by, provider().name()) != section().served_by.end();
-  for (const CaseLine& line : section().lines) {
-    SCOPED_TRACE(fmt::format("{}.cases:{}", section().file, line.number));
-    int configs = 0;
-    for (const std::string& text : line.expanded) {
-      try {
-        configs += check(parse_workload_case(text));
-      } catch (const Error& error) {
-        ADD_FAILURE() << text << "\n  " << error.what();
-      }
-    }
-    if (must_serve) {
-      EXPECT_GT(configs, 0) << provider().name() << " has nothing for " << line.expanded.front() << " and its variants";
-    }
+  const int usual = thread_count();
+  for (const int threads : section().threads.empty() ? std::vector<int>{usual} : section().threads) {
+    SCOPED_TRACE(fmt::format("{} threads", threads));
+    set_thread_count(threads);
+    for (const CaseLine& line : section().lines) check_line(line);
   }
+  set_thread_count(usual);
 }
 
 std::vector<SectionOfProvider> every_section_and_provider() try {

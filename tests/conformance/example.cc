@@ -45,6 +45,7 @@ std::vector<Tensor> run_reference(const WorkloadCase& what, const std::vector<Te
 
 Example make_example(const WorkloadCase& what, uint64_t seed) {
   Example example;
+  example.seed = seed;
   Random random(seed);
   for (size_t i = 0; i < what.workload.inputs.size(); ++i) {
     const auto& spec = what.workload.inputs[i];

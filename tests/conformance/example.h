@@ -6,6 +6,7 @@
 namespace attune::testing {
 
 struct Example {
+  uint64_t seed = 0;
   std::vector<Tensor> inputs;   // empty() where omitted
   std::vector<Tensor> outputs;  // empty() where omitted
 };

@@ -119,8 +119,9 @@ std::vector<Finding> cpu_findings(const CpuInfo& info) {
   if (!in_cpu(info, "avx2"))
     findings.push_back({"the processor has no avx2: kernels run several times slower", "use a newer processor"});
   if (info.amx_palette_hidden && has_isa(info, "amx_tile"))
-    findings.push_back({"CPUID leaf 0x1D is hidden, so libraries that read the AMX palette crash or give AMX up",
-                        "set ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16 for other programs; attune uses palette 1 itself"});
+    findings.push_back(
+        {"CPUID leaf 0x1D is hidden, so libraries that read the AMX palette crash or give AMX up",
+         "set ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16 for other programs; attune shows oneDNN palette 1 itself"});
   if (info.quota_cores && *info.quota_cores < info.affinity_cores)
     findings.push_back({fmt::format("a cgroup quota allows {:.2f} of {} cores", *info.quota_cores, info.affinity_cores),
                         "raise the CPU limit of the container"});

@@ -24,6 +24,6 @@ extern const Family kEltwise;    // Relu, Sigmoid, Gelu …
 extern const Family kBinary;     // Add, Mul …
 extern const Family kConcat;     // Concat
 extern const Family kLstm;       // LSTM
-extern const Family kReorder;    // attune::Reorder
+extern const Family kReorder;    // attune::Reorder, Cast between f32 and bf16
 
 }  // namespace attune::onednn

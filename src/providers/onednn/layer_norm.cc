@@ -30,8 +30,9 @@ struct Problem {
     for (size_t i = 0; i < dims.size(); ++i) (static_cast<int64_t>(i) < axis ? rows : length) *= dims[i];
     for (size_t i = 1; i < workload.inputs.size(); ++i) {
       if (!workload.inputs[i]) continue;
-      if (workload.input(i).dtype != DType::f32 || element_count(workload.input(i).dims) != length)
-        throw UnsupportedError("scale and bias must be f32 and as long as the normalised axes");
+      require_float(workload, {i});
+      if (element_count(workload.input(i).dims) != length)
+        throw UnsupportedError("scale and bias must be as long as the normalised axes");
     }
     epsilon = context.attr_float("epsilon", 1e-5f);
     data = describe_plain(workload.input(0).dtype, {rows, length});
@@ -54,10 +55,15 @@ std::unique_ptr<Kernel> build(const Workload& workload, const Config& config) {
   const Problem problem(workload);
   const auto pd = choose_implementation(problem.implementations(), config);
   std::vector<Argument> arguments = {{DNNL_ARG_SRC, problem.data, Source::input, 0},
-                                     {DNNL_ARG_SCALE, problem.scale, Source::input, 1},
                                      {DNNL_ARG_DST, problem.data, Source::output, 0}};
-  if (workload.has_input(2)) arguments.push_back({DNNL_ARG_SHIFT, problem.scale, Source::input, 2});
   PrimitiveProgram program;
+  // The library takes scale and shift in f32 alone, whatever it normalises.
+  const auto add_factor = [&](int id, size_t input) {
+    const auto given = describe_plain(workload.input(input).dtype, problem.scale.dims());
+    arguments.push_back(program.packed_input(id, workload, input, given, problem.scale));
+  };
+  add_factor(DNNL_ARG_SCALE, 1);
+  if (workload.has_input(2)) add_factor(DNNL_ARG_SHIFT, 2);
   program.steps.push_back({dnnl::layer_normalization_forward(pd), std::move(arguments)});
   return std::make_unique<PrimitiveKernel>(std::move(program));
 }

@@ -1,6 +1,7 @@
 #include "providers/onednn/onednn_provider.h"
 
 #include "base/parallel.h"
+#include "device/cpu/amx_palette_scope.h"
 #include "providers/onednn/engine.h"
 #include "providers/onednn/family.h"
 #include "providers/onednn/thread_scope.h"
@@ -39,11 +40,14 @@ std::string OnednnProvider::environment() const {
                      static_cast<unsigned>(dnnl::get_effective_cpu_isa()));
 }
 
+std::string OnednnProvider::note() const { return onednn::isa_note(); }
+
 std::variant<Offer, Refusal> OnednnProvider::offer(const Workload& workload) const {
   const Family* family = find_family(workload);
   if (family == nullptr) return refuse("oneDNN has no primitive for operator '{}'", workload.op);
   if (has_empty_operand(workload)) return refuse("an operand is empty or omitted where oneDNN needs elements");
   const onednn::ThreadScope threads(thread_count());
+  const AmxPaletteScope palette;
   try {
     auto answer = family->offer(workload);
     if (const auto* offer = std::get_if<Offer>(&answer); offer && offer->configs.empty())
@@ -61,6 +65,7 @@ std::unique_ptr<Kernel> OnednnProvider::build(const Workload& workload, const Co
   if (family == nullptr || has_empty_operand(workload))
     throw UserError("oneDNN does not serve the workload {}", workload.key());
   const onednn::ThreadScope threads(thread_count());
+  const AmxPaletteScope palette;
   try {
     return family->build(workload, config);
   } catch (const dnnl::error& error) {

@@ -9,6 +9,7 @@ class OnednnProvider final : public Provider {
  public:
   std::string_view name() const override { return "onednn"; }
   std::string environment() const override;
+  std::string note() const override;
   std::variant<Offer, Refusal> offer(const Workload& workload) const override;
   std::unique_ptr<Kernel> build(const Workload& workload, const Config& config) const override;
 };

@@ -1,10 +1,13 @@
 #include "providers/onednn/primitive_kernel.h"
 
 #include "base/parallel.h"
+#include "device/cpu/amx_palette_scope.h"
 #include "providers/onednn/thread_scope.h"
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <string>
 
 namespace attune::onednn {
 namespace {
@@ -31,6 +34,26 @@ Desc without_padding(Desc desc) {
     desc.data.padded_offsets[i] = 0;
   }
   return desc;
+}
+
+std::string implementation_name(const dnnl::primitive& primitive) {
+  const char* name = nullptr;
+  dnnl_primitive_desc_query(primitive.get_primitive_desc(), dnnl_query_impl_info_str, 0, &name);
+  return name == nullptr ? "" : name;
+}
+
+bool is_narrow(const Argument& argument) {
+  using Type = dnnl::memory::data_type;
+  const Type type = argument.desc.data_type();
+  return type == Type::bf16 || type == Type::u8 || type == Type::s8;
+}
+
+/// Whether a step reads the AMX palette when it runs and not only when it is made, which batch-reduce kernels do not.
+bool reads_palette_at_run_time(const PrimitiveStep& step) {
+  if (std::ranges::none_of(step.arguments, is_narrow)) return false;
+  const std::string name = implementation_name(step.primitive);
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string::npos; };
+  return !has("brg") && (has("amx") || has("gemm") || has("rnn"));
 }
 
 /// One argument with its memory object; the handle is set again only when it changes.
@@ -118,6 +141,7 @@ PrimitiveKernel::PrimitiveKernel(PrimitiveProgram program) : program_(std::move(
   for (const PrimitiveStep& step : program_.steps)
     scratchpad_bytes = std::max(scratchpad_bytes, bytes_of(scratchpad_desc(step.primitive)));
   workspace_bytes_ += aligned(scratchpad_bytes);
+  needs_palette_ = AmxPaletteScope::useful() && std::ranges::any_of(program_.steps, reads_palette_at_run_time);
 }
 
 std::vector<Tensor> PrimitiveKernel::prepare(std::span<const Tensor* const> constants) const {
@@ -183,6 +207,8 @@ void PrimitiveKernel::run(const KernelArguments& arguments, int64_t, int64_t) co
     if (start != arguments.outputs[0]) copy_in_parallel(start, program_.in_place_bytes, arguments.outputs[0]);
   }
   const ThreadScope threads(threads_);
+  std::optional<AmxPaletteScope> palette;
+  if (needs_palette_) palette.emplace();
   guarded([&] {
     for (size_t i = 0; i < program_.steps.size(); ++i) {
       BoundStep& step = state.steps[i];

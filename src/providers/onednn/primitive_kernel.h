@@ -71,6 +71,7 @@ class PrimitiveKernel final : public Kernel {
   std::vector<int64_t> temporary_offsets_;  // in the workspace
   int64_t scratchpad_offset_ = 0;           // one scratchpad serves all steps
   int64_t workspace_bytes_ = 0;
+  bool needs_palette_ = false;  // some step reads the AMX palette from a CPUID that hides it
 };
 
 }  // namespace attune::onednn

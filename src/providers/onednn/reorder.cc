@@ -1,4 +1,4 @@
-// Reorders: the conversions between layouts, and between f32 and bf16, that planning puts between nodes.
+// Reorders: the conversions between layouts that planning puts between nodes, and casts between f32 and bf16.
 #include "kernel/reorder.h"
 
 #include "providers/onednn/family.h"
@@ -19,6 +19,10 @@ dnnl::reorder::primitive_desc describe_reorder(const Workload& workload) {
   return {engine(), describe(from), engine(), describe(to), base_attributes()};
 }
 
+bool serves(const Workload& workload) {
+  return is_reorder(workload) || (workload.domain.empty() && workload.op == "Cast");
+}
+
 std::variant<Offer, Refusal> offer(const Workload& workload) {
   const std::string name = describe_reorder(workload).impl_info_str();
   if (is_reference(name)) return refuse("oneDNN has only its reference implementation for this reorder");
@@ -37,6 +41,6 @@ std::unique_ptr<Kernel> build(const Workload& workload, const Config& config) {
 
 }  // namespace
 
-const Family kReorder{is_reorder, offer, build};
+const Family kReorder{serves, offer, build};
 
 }  // namespace attune::onednn
