@@ -1,6 +1,7 @@
 #include "providers/providers.h"
 
 #include "providers/native/native_provider.h"
+#include "providers/null/null_provider.h"
 #ifdef ATTUNE_HAS_ONEDNN
 #include "providers/onednn/onednn_provider.h"
 #endif
@@ -17,6 +18,16 @@ std::span<const Provider* const> providers() {
 #else
   static const Provider* const list[] = {&native, &reference};
 #endif
+  return list;
+}
+
+std::span<const Provider* const> every_provider() {
+  static const NullProvider null;
+  static const std::vector<const Provider*> list = [] {
+    std::vector<const Provider*> all(providers().begin(), providers().end());
+    all.push_back(&null);
+    return all;
+  }();
   return list;
 }
 

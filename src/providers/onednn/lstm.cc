@@ -56,6 +56,8 @@ struct Problem {
 
  private:
   static void refuse_variants(const Workload& workload, const OpContext& context) {
+    if (workload.input(kX).dtype != DType::f32)
+      throw UnsupportedError("an LSTM in {}: its gates are packed as f32", dtype_name(workload.input(kX).dtype));
     if (!workload.input(kW).constant || !workload.input(kR).constant)
       throw UnsupportedError("weights must be constant");
     if (workload.has_input(kB) && !workload.input(kB).constant) throw UnsupportedError("the bias must be constant");

@@ -1,0 +1,68 @@
+#include "conformance/check_provider.h"
+
+#include "conformance/check_kernel.h"
+
+#include <set>
+
+namespace attune::testing {
+namespace {
+
+/// What the body throws, as a failure; nothing thrown: what it returns.
+template <class Body> std::string failure_of(Body&& body) {
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    return fmt::format("it threw: {}", error.what());
+  }
+}
+
+std::string check_unknown_config(const Provider& provider, const Workload& workload) {
+  try {
+    static_cast<void>(provider.build(workload, {{"no such parameter", "1"}}));
+  } catch (const UserError&) {
+    return "";
+  }
+  return "it built a config that it had not offered";
+}
+
+}  // namespace
+
+ProviderCheck check_provider(const Provider& provider, const Workload& workload, const std::vector<Example>& examples) {
+  ProviderCheck result;
+  const auto fail = [&](const std::string& config, const std::string& seed, const std::string& problem) {
+    if (problem.empty()) return;
+    result.failures.push_back(fmt::format("provider {}\n  config   {}\n  workload {}\n  seed     {}\n  {}",
+                                          provider.name(), config, workload.key(), seed, problem));
+  };
+  std::variant<Offer, Refusal> answer;
+  fail("-", "-", failure_of([&] {
+         answer = provider.offer(workload);
+         return std::string();
+       }));
+  if (!result.failures.empty()) return result;
+  if (const auto* refused = std::get_if<Refusal>(&answer)) {
+    result.refusal = refused->reason;
+    if (refused->reason.empty()) fail("-", "-", "it refused without a reason");
+    return result;
+  }
+  const auto& configs = std::get<Offer>(answer).configs;
+  if (configs.empty()) fail("-", "-", "its offer has no configs; that is a refusal");
+  if (std::set<Config>(configs.begin(), configs.end()).size() != configs.size())
+    fail("-", "-", "it offered the same config twice");
+  fail("not offered", "-", failure_of([&] { return check_unknown_config(provider, workload); }));
+  for (const Config& config : configs) {
+    ++result.configs;
+    std::unique_ptr<Kernel> kernel;
+    const std::string name = "{" + to_text(config) + "}";
+    fail(name, "-", failure_of([&] {
+           kernel = provider.build(workload, config);
+           return std::string(kernel ? "" : "it built nothing");
+         }));
+    if (!kernel) continue;
+    for (const Example& example : examples)
+      fail(name, std::to_string(example.seed), failure_of([&] { return check_kernel(*kernel, workload, example); }));
+  }
+  return result;
+}
+
+}  // namespace attune::testing

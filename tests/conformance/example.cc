@@ -1,0 +1,73 @@
+#include "conformance/example.h"
+
+#include "base/random.h"
+#include "conformance/conv_grad_reference.h"
+#include "kernel/reorder.h"
+#include "ops/convert.h"
+#include "ops/run_node.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attune::testing {
+namespace {
+
+Tensor make_tensor(const TensorSpec& spec, const Contents& contents, Random& random) {
+  Tensor numbers = Tensor::allocate(DType::f64, spec.dims);
+  auto* out = numbers.mutable_data<double>();
+  if (!contents.values.empty() && static_cast<int64_t>(contents.values.size()) != numbers.count())
+    throw UserError("{} numbers are given for {}", contents.values.size(), to_text(spec));
+  for (int64_t i = 0; i < numbers.count(); ++i) {
+    if (!contents.values.empty())
+      out[i] = contents.values[static_cast<size_t>(i)];
+    else if (is_float(spec.dtype))
+      out[i] = contents.low + (contents.high - contents.low) * random.uniform();
+    else
+      out[i] = contents.low + static_cast<double>(random.below(std::llround(contents.high - contents.low) + 1));
+  }
+  return convert(numbers, spec.dtype);
+}
+
+std::vector<Tensor> run_reference(const WorkloadCase& what, const std::vector<Tensor>& inputs) {
+  Workload workload = what.workload;
+  for (const OutputCase& output : what.outputs) {
+    workload.outputs.emplace_back();
+    if (output.wanted) workload.outputs.back() = output.spec;
+  }
+  if (is_reorder(workload)) return {convert(inputs[0], workload.output(0).dtype)};
+  if (is_conv_grad(workload)) return conv_grad_reference(workload, inputs);
+  std::vector<const Tensor*> pointers;
+  for (size_t i = 0; i < inputs.size(); ++i) pointers.push_back(workload.inputs[i] ? &inputs[i] : nullptr);
+  return run_node(workload.node(), pointers);
+}
+
+}  // namespace
+
+Example make_example(const WorkloadCase& what, uint64_t seed) {
+  Example example;
+  example.seed = seed;
+  Random random(seed);
+  for (size_t i = 0; i < what.workload.inputs.size(); ++i) {
+    const auto& spec = what.workload.inputs[i];
+    example.inputs.push_back(spec ? make_tensor(*spec, what.contents[i], random) : Tensor());
+  }
+  example.outputs = run_reference(what, example.inputs);
+  return example;
+}
+
+Workload complete_workload(const WorkloadCase& what, const Example& example) {
+  Workload workload = what.workload;
+  for (size_t i = 0; i < what.outputs.size(); ++i) {
+    const OutputCase& output = what.outputs[i];
+    workload.outputs.emplace_back();
+    if (!output.wanted) continue;
+    workload.outputs.back() = output.spec;
+    if (!output.written) {
+      workload.outputs.back()->dtype = example.outputs.at(i).dtype();
+      workload.outputs.back()->dims = example.outputs.at(i).dims();
+    }
+  }
+  return workload;
+}
+
+}  // namespace attune::testing
