@@ -2,6 +2,7 @@
 
 #include "base/parallel.h"
 #include "runtime/load_session.h"
+#include "runtime/plan_file.h"
 
 #include <CLI/CLI.hpp>
 

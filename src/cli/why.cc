@@ -1,4 +1,5 @@
 // attune why: which kernel runs each node, in which layout, and what the other providers said.
+#include "base/statistics.h"
 #include "cli/input_arguments.h"
 #include "cli/model_argument.h"
 #include "cli/output.h"
@@ -8,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <numeric>
 
 namespace attune::cli {
 namespace {
@@ -20,6 +22,7 @@ struct WhyArguments {
   std::string node;
   InputArguments inputs;
   RunnerArguments runner;
+  bool time = false;
 };
 
 std::string layout_of(const Step& step) {
@@ -31,6 +34,32 @@ std::string layout_of(const Step& step) {
 std::string op_of(const Step& step) {
   if (step.node == nullptr) return "Reorder";
   return step.node->domain.empty() ? step.node->op : step.node->domain + "::" + step.node->op;
+}
+
+/// The median time of each step over a few runs.
+std::vector<double> measure_steps(const Session& session, const std::vector<Tensor>& inputs) {
+  constexpr int kWarmUp = 3, kRuns = 15;
+  std::vector<std::vector<double>> samples;
+  for (int i = 0; i < kWarmUp + kRuns; ++i) {
+    std::vector<double> milliseconds;
+    session.run(inputs, {.step_ms = &milliseconds});
+    samples.resize(milliseconds.size());
+    for (size_t s = 0; s < milliseconds.size() && i >= kWarmUp; ++s) samples[s].push_back(milliseconds[s]);
+  }
+  std::vector<double> medians;
+  for (const auto& of_step : samples) medians.push_back(summarize_samples(of_step).median);
+  return medians;
+}
+
+void add_times(const std::vector<double>& times, Table& table, Json& json) {
+  const double total = std::accumulate(times.begin(), times.end(), 0.0);
+  table.columns.push_back({"ms", Align::right});
+  table.columns.push_back({"share", Align::right});
+  for (size_t i = 0; i < times.size(); ++i) {
+    table.rows[i].push_back(fmt::format("{:.4f}", times[i]));
+    table.rows[i].push_back(fmt::format("{:.1f} %", total > 0 ? 100 * times[i] / total : 0));
+    json[i]["median_ms"] = times[i];
+  }
 }
 
 void add_step(const Step& step, Table& table, Json& json) {
@@ -65,7 +94,10 @@ Table alternatives_table(const Step& step) {
 
 ExitCode run_why(const WhyArguments& arguments) {
   const Session session = open_session(arguments.model, arguments.runner);
-  const auto plan = session.plan(make_inputs(arguments.inputs, session.graph()));
+  const std::vector<Tensor> inputs = make_inputs(arguments.inputs, session.graph());
+  const auto plan = session.plan(inputs);
+  if (arguments.time && !arguments.node.empty())
+    throw UserError("--time measures every step of a run; leave out the node '{}'", arguments.node);
   Report report;
   report.json = Json::array();
   Table table{"", {{"node"}, {"operator"}, {"provider"}, {"kernel"}, {"layout"}, {"why"}}, {}};
@@ -78,6 +110,7 @@ ExitCode run_why(const WhyArguments& arguments) {
   if (!arguments.node.empty() && table.rows.empty())
     throw UserError("no step is named '{}'; it may be folded or fused into another (run 'attune why {}' for all)",
                     arguments.node, arguments.model);
+  if (arguments.time) add_times(measure_steps(session, inputs), table, report.json);
   report.tables.push_back(std::move(table));
   report.tables.insert(report.tables.end(), details.begin(), details.end());
   print(report, arguments.format);
@@ -90,6 +123,7 @@ Action add_why(CLI::App& verb) {
   auto arguments = std::make_shared<WhyArguments>();  // shared: CLI11 writes it, the action reads it
   verb.add_option("model", arguments->model, kModelOrPlanHelp)->required();
   verb.add_option("node", arguments->node, "Only this node, with every alternative and refusal");
+  verb.add_flag("--time", arguments->time, "Run the model a few times and show how long each step takes");
   add_inputs(verb, arguments->inputs);
   add_runner(verb, arguments->runner);
   add_format(verb, arguments->format);

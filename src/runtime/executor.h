@@ -13,6 +13,8 @@ namespace attune {
 
 struct RunOptions {
   uint64_t seed = 0;  // of random operators without a seed of their own
+  /// Where a session writes how long each step of its plan took, in milliseconds; nullptr: nowhere.
+  std::vector<double>* step_ms = nullptr;
 };
 
 class ReferenceExecutor {

@@ -4,9 +4,12 @@
 #include "runtime/kernel_choice.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace attune {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 // Integer inputs up to this size may be shapes, axes or switches; larger ones are data.
 constexpr int64_t kMostContentElements = 16;
@@ -115,7 +118,7 @@ SessionMemory GraphSession::memory() {
   return memory;
 }
 
-void GraphSession::run(std::span<const Tensor> given, std::span<Tensor> outputs, uint64_t seed) {
+void GraphSession::run(std::span<const Tensor> given, std::span<Tensor> outputs, const RunOptions& options) {
   Entry& entry = entry_for(given);
   struct Lease {
     RunStatePool& pool;
@@ -128,11 +131,15 @@ void GraphSession::run(std::span<const Tensor> given, std::span<Tensor> outputs,
   RunState& state = *lease.state;
   state.begin(given, outputs);
   const std::vector<Step>& steps = entry.plan->steps;
+  if (options.step_ms != nullptr) options.step_ms->assign(steps.size(), 0);
   for (size_t i = 0; i < steps.size(); ++i) {
+    const auto begin = options.step_ms == nullptr ? Clock::time_point() : Clock::now();
     if (steps[i].kernel)
       run_named(steps[i], i, state);
     else
-      run_dynamic(steps[i], state, seed);
+      run_dynamic(steps[i], state, options.seed);
+    if (options.step_ms != nullptr)
+      (*options.step_ms)[i] = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   }
   state.take_outputs(outputs);
 }
@@ -161,7 +168,7 @@ void GraphSession::run_dynamic(const Step& step, RunState& state, uint64_t seed)
       std::vector<Tensor> given(body_inputs.begin(), body_inputs.end());
       for (const Capture& capture : graph.captures) given.push_back(state.tensor(step.captures.at(capture.outer)));
       std::vector<Tensor> results(graph.outputs.size());
-      body(graph).run(given, results, seed);
+      body(graph).run(given, results, {.seed = seed});
       return results;
     };
     outputs = run_node(*step.node, inputs, options);

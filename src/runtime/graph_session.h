@@ -17,7 +17,7 @@ class GraphSession {
 
   const Graph& graph() const { return *graph_; }
   /// Inputs are followed by the captured values. Outputs that are not empty() are written to, the others are made.
-  void run(std::span<const Tensor> given, std::span<Tensor> outputs, uint64_t seed);
+  void run(std::span<const Tensor> given, std::span<Tensor> outputs, const RunOptions& options);
   std::shared_ptr<const Plan> plan(std::span<const Tensor> given);
   SessionMemory memory();
 

@@ -57,7 +57,7 @@ void Session::run_into(std::span<const Tensor> inputs, std::span<Tensor> outputs
   const ThreadCountScope threads(threads_);
   if (pin_workers_) pin_pool_workers();
   const FlushDenormals flush;
-  session_->run(inputs, outputs, options.seed);
+  session_->run(inputs, outputs, options);
 }
 
 std::shared_ptr<const Plan> Session::plan(std::span<const Tensor> inputs) const {
