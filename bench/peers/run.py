@@ -91,24 +91,29 @@ def interval(values):
     return ordered[max(0, int(n / 2 - half))], ordered[min(n - 1, int(n / 2 + half))]
 
 
-def measure(model, batch, threads, rounds, peers, attune, folder):
+def from_zoo(model, batch, attune, folder):
+    """Name, model and inputs of a zoo model."""
     path, inputs = folder / f"{model}.onnx", folder / "inputs.npz"
     subprocess.run([attune, "zoo", model, "-o", path, "--batch", str(batch)], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([PYTHON, "-c", MAKE_INPUTS, path, inputs], check=True)
+    return model, path, inputs
+
+
+def measure(model, path, inputs, options, folder):
+    threads, dtype, attune = options.threads, options.dtype, options.attune
     ours = folder / "attune.npz"
-    subprocess.run(
-        [attune, "run", path, "--inputs", inputs, "--output", ours, "--threads", str(threads)],
-        check=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    workers = [Worker("attune", [attune, "bench", path, "--inputs", inputs, "--threads", threads, "--paced"])]
-    for peer in peers:
+    run = [attune, "run", path, "--inputs", inputs, "--output", ours, "--threads", str(threads), "--dtype", dtype]
+    subprocess.run(run, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    tolerance = 1e-3 if dtype == "f32" else 1e-1
+    workers = [Worker("attune", [attune, "bench", path, "--inputs", inputs, "--threads", threads, "--paced", "--dtype", dtype])]
+    if dtype != "f32" and options.own_f32:
+        workers.append(Worker("attune f32", [attune, "bench", path, "--inputs", inputs, "--threads", threads, "--paced"]))
+    for peer in [p for p in options.peers.split(",") if p]:
         out = folder / f"{peer}.npz"
-        worker = Worker(peer, [PYTHON, HERE / "worker.py", peer, path, inputs, out, threads])
+        worker = Worker(peer, [PYTHON, HERE / "worker.py", peer, path, inputs, out, threads, dtype])
         if not worker.reason:
             error = float(subprocess.check_output([PYTHON, "-c", COMPARE, ours, out]))
-            if error > 1e-3:
+            if not error <= tolerance:
                 worker.reason = f"outputs differ by {error:.1e} of the largest"
                 worker.end()
         workers.append(worker)
@@ -119,7 +124,7 @@ def measure(model, batch, threads, rounds, peers, attune, folder):
     for worker in running:
         worker.samples.clear()
     order = random.Random(1)
-    for _ in range(rounds):
+    for _ in range(options.rounds):
         order.shuffle(running)
         for worker in running:
             worker.take(turns[worker.name])
@@ -127,14 +132,15 @@ def measure(model, batch, threads, rounds, peers, attune, folder):
     rows = []
     for worker in workers:
         if worker.reason:
-            rows.append({"model": model, "batch": batch, "peer": worker.name, "reason": worker.reason})
+            rows.append({"model": model, "batch": options.batch, "dtype": dtype, "peer": worker.name, "reason": worker.reason})
             continue
         ratios = [theirs / ours_ms for theirs, ours_ms in zip(worker.samples, base)]
         low, high = interval(ratios)
         rows.append(
             {
                 "model": model,
-                "batch": batch,
+                "batch": options.batch,
+                "dtype": dtype,
                 "peer": worker.name,
                 "median_ms": median(worker.samples),
                 "ratio": median(ratios),
@@ -164,30 +170,36 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--attune", default=str(ROOT / "build/release/attune"))
     parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--real", action="store_true", help="the models that Python packages ship instead of the zoo's")
     parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--batch", type=int, default=1)
+    parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
+    parser.add_argument("--own-f32", action="store_true", help="with --dtype bf16: attune in f32 as one more peer")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--output", help="JSON file for the rows")
-    arguments = parser.parse_args()
+    options = parser.parse_args()
     if not PYTHON.exists():
         sys.exit("the peers are not installed; run bench/peers/setup.sh")
     rows = []
-    for model in arguments.models.split(","):
-        with tempfile.TemporaryDirectory() as folder:
-            rows += measure(
-                model,
-                arguments.batch,
-                arguments.threads,
-                arguments.rounds,
-                [p for p in arguments.peers.split(",") if p],
-                arguments.attune,
-                pathlib.Path(folder),
-            )
-        print_rows(rows[-len([r for r in rows if r["model"] == model]) :])
-        sys.stdout.flush()
-    if arguments.output:
-        pathlib.Path(arguments.output).write_text(json.dumps(rows, indent=1) + "\n")
+    with tempfile.TemporaryDirectory() as real_folder:
+        names = options.models.split(",")
+        if options.real:
+            listed = subprocess.check_output([ROOT / ".venv/bin/python", ROOT / "tests/real_models/inputs.py", real_folder])
+            names = json.loads(listed)
+        for name in names:
+            with tempfile.TemporaryDirectory() as folder:
+                folder = pathlib.Path(folder)
+                if options.real:
+                    model = name["name"], name["model"], name["inputs"]
+                else:
+                    model = from_zoo(name, options.batch, options.attune, folder)
+                new = measure(*model, options, folder)
+            rows += new
+            print_rows(new)
+            sys.stdout.flush()
+    if options.output:
+        pathlib.Path(options.output).write_text(json.dumps(rows, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """One peer in one process: loads a model, then for each number of runs on standard input answers with their times.
 
-usage: worker.py PEER MODEL INPUTS OUTPUTS THREADS
+usage: worker.py PEER MODEL INPUTS OUTPUTS THREADS DTYPE
 """
 
 import json
@@ -10,9 +10,11 @@ import time
 import numpy as np
 
 
-def onnxruntime_runner(model, inputs, threads):
+def onnxruntime_runner(model, inputs, threads, dtype):
     import onnxruntime as ort
 
+    if dtype != "f32":
+        raise SystemExit(f"ONNX Runtime does not compute an f32 model in {dtype} on CPUs")
     options = ort.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -21,12 +23,12 @@ def onnxruntime_runner(model, inputs, threads):
     return names, lambda: session.run(names, inputs)
 
 
-def openvino_runner(model, inputs, threads):
+def openvino_runner(model, inputs, threads, dtype):
     import openvino as ov
 
     core = ov.Core()
     core.set_property(
-        "CPU", {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"}
+        "CPU", {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": dtype}
     )
     network = core.read_model(model)
     network.reshape({name: value.shape for name, value in inputs.items()})
@@ -41,7 +43,7 @@ def openvino_runner(model, inputs, threads):
     return names, run
 
 
-def torch_runner(model, inputs, threads, compiled):
+def torch_runner(model, inputs, threads, dtype, compiled):
     import onnx
     import torch
     from onnx2torch import convert
@@ -54,9 +56,9 @@ def torch_runner(model, inputs, threads, compiled):
     names = [o.name for o in onnx.load(model, load_external_data=False).graph.output]
 
     def run():
-        with torch.inference_mode():
+        with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=dtype == "bf16"):
             result = network(*tensors)
-        return [t.numpy() for t in (result if isinstance(result, (tuple, list)) else [result])]
+        return [t.float().numpy() for t in (result if isinstance(result, (tuple, list)) else [result])]
 
     return names, run
 
@@ -64,15 +66,15 @@ def torch_runner(model, inputs, threads, compiled):
 RUNNERS = {
     "onnxruntime": onnxruntime_runner,
     "openvino": openvino_runner,
-    "torch": lambda m, i, t: torch_runner(m, i, t, False),
-    "torch.compile": lambda m, i, t: torch_runner(m, i, t, True),
+    "torch": lambda m, i, t, d: torch_runner(m, i, t, d, False),
+    "torch.compile": lambda m, i, t, d: torch_runner(m, i, t, d, True),
 }
 
 
 def main():
-    peer, model, inputs_path, outputs_path, threads = sys.argv[1:]
+    peer, model, inputs_path, outputs_path, threads, dtype = sys.argv[1:]
     inputs = dict(np.load(inputs_path))
-    names, run = RUNNERS[peer](model, inputs, int(threads))
+    names, run = RUNNERS[peer](model, inputs, int(threads), dtype)
     np.savez(outputs_path, **dict(zip(names, run())))
     for _ in range(3):
         run()

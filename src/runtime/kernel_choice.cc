@@ -1,22 +1,10 @@
 #include "runtime/kernel_choice.h"
 
 #include "runtime/accuracy_check.h"
+#include "runtime/winograd_rule.h"
 
 namespace attune {
 namespace {
-
-/// Winograd trades multiplications for transforms of the data. The trade pays when there are enough channels on both
-/// sides: measured 1.5 to 2.6 times faster than the best direct kernel from 64 channels on, on maps down to 7x7.
-bool winograd_pays(const Workload& workload) {
-  constexpr int64_t kFewestChannels = 64;
-  constexpr int64_t kSmallestMap = 7;
-  if (workload.inputs.size() < 2 || workload.input(1).dims.size() != 4 || workload.output(0).dims.size() != 4)
-    return false;
-  const Dims& weights = workload.input(1).dims;
-  const Dims& result = workload.output(0).dims;
-  return weights[0] >= kFewestChannels && weights[1] >= kFewestChannels && result[2] >= kSmallestMap &&
-         result[3] >= kSmallestMap;
-}
 
 bool is_batch_reduce(const Config& config) {
   const auto impl = config.find("impl");

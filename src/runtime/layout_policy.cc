@@ -2,8 +2,8 @@
 
 #include "device/cpu/cpu_info.h"
 #include "kernel/workload_count.h"
-#include "ops/epilogue.h"
 #include "ops/registry.h"
+#include "runtime/winograd_rule.h"
 
 #include <algorithm>
 
@@ -15,23 +15,6 @@ bool is_convolution(const std::string& op) { return op == "Conv" || op == "Fused
 int64_t vector_floats() {
   if (has_isa(cpu_info(), "avx512f")) return 16;
   return has_isa(cpu_info(), "avx2") ? 8 : 4;
-}
-
-bool all_ones(const Node& node, const char* name) {
-  const auto found = node.attributes.find(name);
-  const auto* values = found == node.attributes.end() ? nullptr : std::get_if<std::vector<int64_t>>(&found->second);
-  return values == nullptr || std::all_of(values->begin(), values->end(), [](int64_t v) { return v == 1; });
-}
-
-/// A dense 3x3 convolution with enough channels, whose epilogue Winograd kernels can take: a relu or nothing.
-bool suits_winograd(const Node& node, const Dims& weights) {
-  constexpr int64_t kFewestChannels = 64;
-  if (weights.size() != 4 || weights[2] != 3 || weights[3] != 3 || !all_ones(node, "strides") ||
-      !all_ones(node, "dilations"))
-    return false;
-  if (weights[0] < kFewestChannels || weights[1] < kFewestChannels || node.op == "ConvTranspose") return false;
-  const auto steps = parse_epilogue(node.attributes);
-  return steps.empty() || (steps.size() == 1 && steps[0].kind == EpilogueStep::Kind::relu);
 }
 
 bool has_maps(const TensorSpec& spec) { return spec.dims.size() >= 3 && spec.dims.size() <= 5; }
@@ -56,7 +39,7 @@ Layout region_layout(const Graph& graph, const GraphFacts& facts) {
     all += flops;
     if ((*weights)[0] % width != 0 && !depthwise) padded += flops;
     const bool f32 = facts.types[static_cast<size_t>(node.inputs[0])].dtype == DType::f32;  // no others have it
-    if (f32 && suits_winograd(node, *weights)) transformable += flops;
+    if (f32 && node.op != "ConvTranspose" && suits_winograd(node, *weights)) transformable += flops;
   }
   if (padded > kMostPaddedShare * all || transformable < kLeastWinogradShare * all) return Layout::nhwc;
   return width == 16 ? Layout::nchw16c : Layout::nchw8c;

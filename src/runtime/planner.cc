@@ -404,7 +404,7 @@ std::shared_ptr<const Kernel> PlanCache::kernel(const Workload& workload, const 
 
 Plan make_plan(std::shared_ptr<const Graph> graph, const GraphFacts& facts, const PlanOptions& options,
                PlanCache& cache) {
-  if (auto unfused = unfuse_where_only_the_reference_serves(*graph, facts, options, cache)) {
+  if (auto unfused = unfuse(*graph, facts, options, cache)) {
     // Types of the new values follow from those of the old ones.
     GraphFacts extended = facts;
     extended.types.resize(unfused->values().size());

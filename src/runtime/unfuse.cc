@@ -2,6 +2,7 @@
 
 #include "ops/epilogue.h"
 #include "runtime/layout_policy.h"
+#include "runtime/winograd_rule.h"
 
 namespace attune {
 namespace {
@@ -12,14 +13,22 @@ bool is_fused(const Node& node) {
   return node.domain == "attune" && (node.op == "FusedConv" || node.op == "FusedMatMul");
 }
 
-bool only_reference_serves(const Graph& graph, const GraphFacts& facts, const Node& node, Layout region,
-                           const PlanOptions& options, PlanCache& cache) {
+/// The workload as the planner will ask for it; nothing while shapes are open.
+std::optional<Workload> planned_workload(const Graph& graph, const GraphFacts& facts, const Node& node,
+                                         const PlanOptions& options) {
   auto workload = make_workload(graph, facts, node);
-  if (!workload) return false;  // shapes come later; the run-time choice is made then
+  if (!workload) return std::nullopt;
   for (size_t i = 0; i < node.inputs.size(); ++i)
     if (workload->inputs[i])
       workload->inputs[i]->constant = !facts.constants[static_cast<size_t>(node.inputs[i])].empty();
   workload->mode = options.mode;
+  return workload;
+}
+
+bool only_reference_serves(const Graph& graph, const GraphFacts& facts, const Node& node, Layout region,
+                           const PlanOptions& options, PlanCache& cache) {
+  const auto workload = planned_workload(graph, facts, node, options);
+  if (!workload) return false;  // shapes come later; the run-time choice is made then
   for (const Layout layout : layout_candidates(*workload, region, Layout::plain)) {
     const KernelChoice& choice = cache.choice(with_layout(*workload, layout), options.providers);
     if (choice.provider != nullptr && choice.provider != options.providers.back()) return false;
@@ -27,8 +36,7 @@ bool only_reference_serves(const Graph& graph, const GraphFacts& facts, const No
   return true;
 }
 
-/// The operator and its epilogue as nodes of their own.
-void take_apart(Graph& graph, const ValueType& result, const Node& fused, std::vector<Node>& nodes) {
+Node without_epilogue(const Node& fused) {
   const bool conv = fused.op == "FusedConv";
   Node base = fused;
   base.domain.clear();
@@ -37,6 +45,35 @@ void take_apart(Graph& graph, const ValueType& result, const Node& fused, std::v
   base.attributes.erase("epilogue");
   base.inputs.resize(conv ? 3 : 2);
   if (base.inputs.back() == kNoValue) base.inputs.pop_back();
+  return base;
+}
+
+bool is_winograd(const KernelChoice& choice) {
+  const auto algorithm = choice.config.find("algorithm");
+  return algorithm != choice.config.end() && algorithm->second == "winograd";
+}
+
+/// The transforms save about half of a convolution; passing over its result once more for each step of the epilogue
+/// costs far less.
+bool wants_winograd(const Graph& graph, const GraphFacts& facts, const Node& node, Layout region,
+                    const PlanOptions& options, PlanCache& cache) {
+  if (node.op != "FusedConv") return false;
+  const auto fused = planned_workload(graph, facts, node, options);
+  if (!fused || fused->input(0).dtype != DType::f32 || !suits_winograd(node, fused->input(1).dims)) return false;
+  if (is_winograd(cache.choice(with_layout(*fused, region), options.providers))) return false;
+  Workload alone = *fused;
+  const Node base = without_epilogue(node);
+  alone.domain = base.domain;
+  alone.op = base.op;
+  alone.version = base.version;
+  alone.attributes = base.attributes;
+  alone.inputs.resize(base.inputs.size());
+  return is_winograd(cache.choice(with_layout(alone, region), options.providers));
+}
+
+/// The operator and its epilogue as nodes of their own.
+void take_apart(Graph& graph, const ValueType& result, const Node& fused, std::vector<Node>& nodes) {
+  Node base = without_epilogue(fused);
   const auto fresh = [&] {
     Value value;
     value.name = graph.value(fused.outputs[0]).name + "_part";
@@ -61,8 +98,8 @@ void take_apart(Graph& graph, const ValueType& result, const Node& fused, std::v
 
 }  // namespace
 
-std::shared_ptr<const Graph> unfuse_where_only_the_reference_serves(const Graph& graph, const GraphFacts& facts,
-                                                                    const PlanOptions& options, PlanCache& cache) {
+std::shared_ptr<const Graph> unfuse(const Graph& graph, const GraphFacts& facts, const PlanOptions& options,
+                                    PlanCache& cache) {
   if (options.providers.size() < 2) return nullptr;  // the reference runs them fused or not
   const Layout region = region_layout(graph, facts);
   std::shared_ptr<Graph> result;  // a copy, made when the first node is taken apart
@@ -70,7 +107,8 @@ std::shared_ptr<const Graph> unfuse_where_only_the_reference_serves(const Graph&
   for (const Node& node : graph.nodes()) {
     // What an earlier plan kept fused has a kernel.
     if (!is_fused(node) || options.recorded.count(node.name) ||
-        !only_reference_serves(graph, facts, node, region, options, cache)) {
+        !(only_reference_serves(graph, facts, node, region, options, cache) ||
+          wants_winograd(graph, facts, node, region, options, cache))) {
       nodes.push_back(node);
       continue;
     }

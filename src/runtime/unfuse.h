@@ -1,5 +1,5 @@
-// Fusion is decided without knowing which provider will serve; where only the reference could run a fused node, its
-// parts are better off alone.
+// Fusion is decided without knowing which kernel will serve. Some fused nodes are better off taken apart: those that
+// only the reference could run, and convolutions whose epilogue keeps a Winograd kernel away.
 #pragma once
 
 #include "runtime/planner.h"
@@ -7,7 +7,7 @@
 namespace attune {
 
 /// A copy of the graph with such nodes taken apart; nullptr when there are none. New values carry their types.
-std::shared_ptr<const Graph> unfuse_where_only_the_reference_serves(const Graph& graph, const GraphFacts& facts,
-                                                                    const PlanOptions& options, PlanCache& cache);
+std::shared_ptr<const Graph> unfuse(const Graph& graph, const GraphFacts& facts, const PlanOptions& options,
+                                    PlanCache& cache);
 
 }  // namespace attune
