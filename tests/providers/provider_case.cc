@@ -18,10 +18,7 @@ namespace {
 constexpr int64_t kGuardBytes = 256;
 constexpr int kPoison = 0xFB;  // NaN-like in every float type
 
-float read(const Tensor& tensor, int64_t i) {
-  if (tensor.dtype() == DType::bf16) return static_cast<float>(tensor.data<BFloat16>()[i]);
-  return tensor.data<float>()[i];
-}
+double read(const Tensor& tensor, int64_t i) { return element_as_double(tensor, i); }
 
 Tensor random_tensor(const TensorSpec& spec, std::mt19937& random) {
   Tensor tensor = Tensor::allocate(spec.dtype, spec.dims);
