@@ -110,8 +110,7 @@ FORMS = {
 
 BYTE_PRODUCTS = ("QLinearConv", "QLinearMatMul", "QGemm", "MatMulInteger", "ConvInteger")
 # Weights of any zero point: the library's convolution has none, so these may stay with the reference.
-REFERENCE_ALLOWED = {("convolutions", "qdq unsigned weights"), ("convolutions", "dynamic unsigned weights"),
-                     ("convolutions", "dynamic")}
+REFERENCE_ALLOWED = {("convolutions", "qdq unsigned weights"), ("convolutions", "dynamic unsigned weights")}
 
 
 def has_vnni():
@@ -121,7 +120,7 @@ def has_vnni():
 def reference_products(listing):
     """Lines of `attune why` that give a product of bytes to the reference."""
     return [line for line in listing.splitlines()
-            if any(op in line.split() for op in BYTE_PRODUCTS) and "reference" in line.split()]
+            if any(word.split("::")[-1] in BYTE_PRODUCTS for word in line.split()) and "reference" in line.split()]
 
 
 def check(attune, model, form, path, shape):

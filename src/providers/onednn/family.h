@@ -24,6 +24,13 @@ extern const Family kEltwise;     // Relu, Sigmoid, Gelu …
 extern const Family kBinary;      // Add, Mul …
 extern const Family kConcat;      // Concat
 extern const Family kLstm;        // LSTM
+extern const Family kGru;         // GRU
+extern const Family kRnn;         // RNN
+extern const Family kBatchNorm;   // BatchNormalization, InstanceNormalization
+extern const Family kLrn;         // LRN
+extern const Family kReduction;   // ReduceSum, ReduceMean …
+extern const Family kClip;        // Clip
+extern const Family kPRelu;       // PRelu
 extern const Family kConvInt8;    // QLinearConv, ConvInteger
 extern const Family kMatMulInt8;  // QLinearMatMul, MatMulInteger, com.microsoft QGemm …
 extern const Family kReorder;     // attune::Reorder

@@ -64,18 +64,17 @@ Tensor joined_bias(const Tensor* given, int64_t directions, int64_t hidden, bool
   return result;
 }
 
-template <class Forward> std::unique_ptr<Kernel> make(const Workload& workload, const Config& config,
-                                                      const Problem& problem) {
+template <class Forward>
+std::unique_ptr<Kernel> make(const Workload& workload, const Config& config, const Problem& problem) {
   const auto pd = choose_implementation(problem.implementations<Forward>(), config);
   PrimitiveProgram program;
   pack_weights(program, problem.dims, kGateOrder, pd.weights_layer_desc(), pd.weights_iter_desc());
   const bool has_bias = workload.has_input(kB);
-  program.preparations.push_back(
-      {has_bias ? std::vector<int>{static_cast<int>(kB)} : std::vector<int>{},
-       [=, d = problem.dims.directions, h = problem.dims.hidden, behind = problem.reset_behind](
-           std::span<const Tensor* const> constants) {
-         return joined_bias(has_bias ? constants[kB] : nullptr, d, h, behind);
-       }});
+  program.preparations.push_back({has_bias ? std::vector<int>{static_cast<int>(kB)} : std::vector<int>{},
+                                  [=, d = problem.dims.directions, h = problem.dims.hidden,
+                                   behind = problem.reset_behind](std::span<const Tensor* const> constants) {
+                                    return joined_bias(has_bias ? constants[kB] : nullptr, d, h, behind);
+                                  }});
   std::vector<Argument> arguments = {{DNNL_ARG_SRC_LAYER, problem.src_layer, Source::input, 0},
                                      {DNNL_ARG_WEIGHTS_LAYER, pd.weights_layer_desc(), Source::prepared, 0},
                                      {DNNL_ARG_WEIGHTS_ITER, pd.weights_iter_desc(), Source::prepared, 1},

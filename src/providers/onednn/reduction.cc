@@ -1,4 +1,5 @@
-// Reductions over axes: sums, means, extremes, products and norms.
+// Reductions over the last axes: sums, means, extremes and products. (Of norms the library has its slow reference
+// only.)
 #include "providers/onednn/family.h"
 #include "providers/onednn/implementations.h"
 #include "providers/onednn/memory.h"
@@ -16,17 +17,11 @@ using Algorithm = dnnl::algorithm;
 struct Function {
   std::string_view op;
   Algorithm algorithm;
-  float power = 0;
 };
 constexpr Function kFunctions[] = {
-    {"ReduceSum", Algorithm::reduction_sum},
-    {"ReduceMean", Algorithm::reduction_mean},
-    {"ReduceMax", Algorithm::reduction_max},
-    {"ReduceMin", Algorithm::reduction_min},
+    {"ReduceSum", Algorithm::reduction_sum},  {"ReduceMean", Algorithm::reduction_mean},
+    {"ReduceMax", Algorithm::reduction_max},  {"ReduceMin", Algorithm::reduction_min},
     {"ReduceProd", Algorithm::reduction_mul},
-    {"ReduceL1", Algorithm::reduction_norm_lp_power_p_sum, 1},
-    {"ReduceL2", Algorithm::reduction_norm_lp_sum, 2},
-    {"ReduceSumSquare", Algorithm::reduction_norm_lp_power_p_sum, 2},
 };
 
 const Function* find_function(const Workload& workload) {
@@ -49,8 +44,9 @@ void find_kept(const Dims& dims, const Dims& result, size_t at, size_t matched, 
   find_kept(dims, result, at + 1, matched, kept, ways);
 }
 
-/// The output's dims with a 1 for every axis that is summed over. Newer opsets give the axes as an input, whose contents
-/// a workload does not have; the dims of the output tell them, unless several choices of axes lead to the same dims.
+/// The output's dims with a 1 for every axis that is summed over. Newer opsets give the axes as an input, whose
+/// contents a workload does not have; the dims of the output tell them, unless several choices of axes lead to the same
+/// dims.
 Dims kept_dims(const Workload& workload, const OpContext& context) {
   const Dims &dims = workload.input(0).dims, &result = workload.output(0).dims;
   if (context.attr_int("keepdims", 1) != 0) return result;
@@ -75,7 +71,8 @@ struct Problem {
   explicit Problem(const Workload& workload) {
     require_float(workload, {0});
     for (const auto* spec : {&workload.inputs[0], &workload.outputs[0]})
-      if ((*spec)->layout != Layout::plain) throw UnsupportedError("reductions take plain tensors, got {}", to_text(*spec));
+      if ((*spec)->layout != Layout::plain)
+        throw UnsupportedError("reductions take plain tensors, got {}", to_text(*spec));
     const Node node = workload.node();
     const Dims kept = kept_dims(workload, OpContext(node));
     if (kept == workload.input(0).dims) throw UnsupportedError("nothing is reduced");
@@ -100,7 +97,7 @@ struct Problem {
 
 std::vector<Implementation<PrimitiveDesc>> implementations(const Workload& workload, const Problem& problem) {
   const Function& function = *find_function(workload);
-  const dnnl::reduction::desc desc(function.algorithm, problem.src, problem.dst, function.power, 0.0F);
+  const dnnl::reduction::desc desc(function.algorithm, problem.src, problem.dst, 0.0F, 0.0F);
   return without_references(list_implementations<PrimitiveDesc>(desc, base_attributes()));
 }
 
@@ -116,9 +113,9 @@ std::unique_ptr<Kernel> build(const Workload& workload, const Config& config) {
   const Problem problem(workload);
   const PrimitiveDesc pd = choose_implementation(implementations(workload, problem), config);
   PrimitiveProgram program;
-  program.steps.push_back({dnnl::reduction(pd),
-                           {{DNNL_ARG_SRC, problem.src, Source::input, 0},
-                            {DNNL_ARG_DST, problem.dst, Source::output, 0}}});
+  program.steps.push_back(
+      {dnnl::reduction(pd),
+       {{DNNL_ARG_SRC, problem.src, Source::input, 0}, {DNNL_ARG_DST, problem.dst, Source::output, 0}}});
   return std::make_unique<PrimitiveKernel>(std::move(program));
 }
 
