@@ -44,7 +44,7 @@ TEST_F(OnednnNorm, instance_normalisation_agrees_for_one_and_several_images) {
 }
 
 TEST_F(OnednnNorm, reductions_agree_over_trailing_axes) {
-  for (const char* op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd"})
+  for (const char* op : {"ReduceSum", "ReduceMean", "ReduceProd"})
     for (const int64_t keep : {0, 1}) {
       const auto reduce = [&](Dims dims, Ints axes) {
         return make_case("", op, 11, {operand(std::move(dims))}, {{"axes", std::move(axes)}, {"keepdims", keep}});
