@@ -61,6 +61,7 @@ step_sessions() {
 }
 
 step_real_models() { $python tests/real_models/compare.py --attune "$build/attune"; }
+step_quantised() { $python tests/quantised/compare_with_ort.py --attune "$build/attune"; }
 step_zoo() { $python tests/zoo/compare_with_ort.py --attune "$build/attune"; }
 
 step_bad_models() {
@@ -82,6 +83,7 @@ add_step backend step_backend
 add_step sessions step_sessions
 add_step real_models step_real_models
 add_step zoo step_zoo
+add_step quantised step_quantised
 add_step bad_models step_bad_models
 add_step fuzz step_fuzz
 

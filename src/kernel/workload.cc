@@ -1,5 +1,7 @@
 #include "kernel/workload.h"
 
+#include <algorithm>
+
 namespace attune {
 namespace {
 
@@ -36,7 +38,14 @@ std::string to_text(const std::optional<TensorSpec>& spec) {
   if (!spec) return "_";
   std::string out = fmt::format("{}[{}]", dtype_name(spec->dtype), to_text(spec->dims));
   if (spec->layout != Layout::plain) out += "@" + std::string(layout_name(spec->layout));
-  return spec->constant ? out + "*" : out;
+  if (spec->constant) out += spec->zero ? "*0" : "*";
+  return out;
+}
+
+bool is_zero_point_of_zero(const Tensor& tensor) {
+  if ((tensor.dtype() != DType::i8 && tensor.dtype() != DType::u8) || tensor.rank() > 1 || tensor.empty()) return false;
+  const auto* bytes = tensor.bytes();
+  return std::all_of(bytes, bytes + tensor.count(), [](std::byte b) { return b == std::byte{0}; });
 }
 
 std::string_view numeric_mode_name(NumericMode mode) {

@@ -1,4 +1,6 @@
 #include "ops/contrib_qlinear.h"
+
+#include "base/simd_loop.h"
 #include "ops/convert.h"
 #include "ops/dtype_checks.h"
 #include "ops/elementwise.h"
@@ -59,11 +61,21 @@ template <class F> void qlinear_binary(KernelContext& context, F fn) {
   Tensor& dst = context.output(0);
   const Requantize to = requantize_to(dst.dtype(), c.zero);
   dispatch<TypeList<int8_t, uint8_t>>(dst.dtype(), context, [&]<class T>() {
-    map_binary<T, T, T>(context.input(0), context.input(3), dst, [=](T x, T y) {
+    const auto join = [=](T x, T y) {
       const float left = a.scale * (static_cast<float>(x) - a.zero);
       const float right = b.scale * (static_cast<float>(y) - b.zero);
       return static_cast<T>(quantized_byte(fn(left, right) / c.scale, to));
-    });
+    };
+    if (context.input(0).dims() == context.input(3).dims()) {
+      const T *left = context.input(0).data<T>(), *right = context.input(3).data<T>();
+      T* out = dst.mutable_data<T>();
+      parallel_for(dst.count(), kElementwiseGrain, [=](int64_t begin, int64_t end) {
+        ATTUNE_SIMD_LOOP()
+        for (int64_t i = begin; i < end; ++i) out[i] = join(left[i], right[i]);
+      });
+      return;
+    }
+    map_binary<T, T, T>(context.input(0), context.input(3), dst, join);
   });
 }
 

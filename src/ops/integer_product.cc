@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace attune {
 namespace {
@@ -103,12 +102,6 @@ void require_single(const InferContext& context, int input, std::string_view nam
 Requantize requantize_to(DType dtype, float zero) {
   const bool with_sign = is_signed(dtype);
   return {.scale = 1.0f, .zero = zero, .low = with_sign ? -128.0f : 0.0f, .high = with_sign ? 127.0f : 255.0f};
-}
-
-uint8_t quantized_byte(float scaled, const Requantize& to) {
-  const float value = std::nearbyint(scaled) + to.zero;
-  const float raised = value > to.low ? value : to.low;  // a NaN becomes the lowest value
-  return static_cast<uint8_t>(static_cast<int>(raised < to.high ? raised : to.high));
 }
 
 }  // namespace attune

@@ -37,7 +37,19 @@ struct Requantize {
 };
 /// To the range of i8 or u8, with scale 1.
 Requantize requantize_to(DType dtype, float zero);
-/// One value, already scaled; the bits of an i8 when the range is signed.
-uint8_t quantized_byte(float scaled, const Requantize& to);
+/// To the nearest whole number, halves to even, for magnitudes below 2^22: beyond 2^23 a float has no room for a
+/// fraction, so the addition rounds. Without a call, so that loops become vector code on any machine.
+inline float round_small(float value) {
+  constexpr float kNoRoom = 12582912.0f;  // 1.5 * 2^23, so that negative values stay inside the same binade
+  return value + kNoRoom - kNoRoom;
+}
+/// One value, already scaled; the bits of an i8 when the range is signed. A NaN becomes the lowest value.
+inline uint8_t quantized_byte(float scaled, const Requantize& to) {
+  constexpr float kFar = 4096.0f;  // clips to either end whatever the zero point
+  const float raised = scaled > -kFar ? scaled : -kFar;
+  const float value = round_small(raised < kFar ? raised : kFar) + to.zero;
+  const float clipped = value > to.low ? value : to.low;
+  return static_cast<uint8_t>(static_cast<int>(clipped < to.high ? clipped : to.high));
+}
 
 }  // namespace attune

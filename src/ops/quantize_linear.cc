@@ -1,9 +1,11 @@
 #include "ops/quantize_linear.h"
 
 #include "base/parallel.h"
+#include "base/simd_loop.h"
 #include "ops/convert.h"
 #include "ops/dispatch.h"
 #include "ops/dtype_checks.h"
+#include "ops/integer_product.h"
 #include "ops/packed.h"
 #include "ops/quantize_rows.h"
 
@@ -94,6 +96,49 @@ Tensor zero_points(const KernelContext& context, const Tensor& scale) {
   return context.has_input(2) ? convert(context.input(2), DType::f32) : Tensor::zeros(DType::f32, scale.dims());
 }
 
+/// The usual case in one pass: f32 to bytes, each row with one scale and zero point. False for every other case.
+bool quantize_plainly(KernelContext& context, const QuantizeRows& rows, DType dtype) {
+  const Tensor &src = context.input(0), &scale = context.input(1);
+  if ((dtype != DType::i8 && dtype != DType::u8) || src.dtype() != DType::f32 || rows.parameter_step() != 0)
+    return false;
+  if (division_precision(context, scale.dtype()) != DType::f32 || scale.dtype() != DType::f32) return false;
+  const Tensor zero = zero_points(context, scale);
+  const Requantize range = requantize_to(dtype, 0.0f);
+  const float* x = src.data<float>();
+  uint8_t* y = context.output(0).mutable_data<uint8_t>();
+  for_each_row(rows, [&](const QuantizeRow& row) {
+    const float own_scale = scale.data<float>()[row.parameter];
+    Requantize to = range;
+    to.zero = zero.data<float>()[row.parameter];
+    const float* from = x + row.offset;
+    uint8_t* into = y + row.offset;
+    ATTUNE_SIMD_LOOP()
+    for (int64_t i = 0; i < row.length; ++i) into[i] = quantized_byte(from[i] / own_scale, to);
+  });
+  return true;
+}
+
+/// The usual case of the way back: bytes to f32. False for every other case.
+bool dequantize_plainly(KernelContext& context, const QuantizeRows& rows) {
+  const Tensor &src = context.input(0), &scale = context.input(1);
+  if (scale.dtype() != DType::f32 || rows.parameter_step() != 0 || context.attr_int("output_dtype", 0) != 0)
+    return false;
+  if (src.dtype() != DType::i8 && src.dtype() != DType::u8) return false;
+  const Tensor zero = zero_points(context, scale);
+  float* y = context.output(0).mutable_data<float>();
+  dispatch<TypeList<int8_t, uint8_t>>(src.dtype(), context, [&]<class T>() {
+    const T* x = src.data<T>();
+    for_each_row(rows, [&](const QuantizeRow& row) {
+      const float own_scale = scale.data<float>()[row.parameter], own_zero = zero.data<float>()[row.parameter];
+      const T* from = x + row.offset;
+      float* into = y + row.offset;
+      ATTUNE_SIMD_LOOP()
+      for (int64_t i = 0; i < row.length; ++i) into[i] = (static_cast<float>(from[i]) - own_zero) * own_scale;
+    });
+  });
+  return true;
+}
+
 void quantize_to_integers(KernelContext& context, const QuantizeRows& rows, const Tensor& quotient, DType dtype) {
   const IntegerRange range = range_of(dtype);
   const Tensor zero = zero_points(context, context.input(1));
@@ -156,6 +201,7 @@ void quantize_linear_kernel(KernelContext& context) {
                           ? dtype_from_onnx(context.attr_int("output_dtype"), context)
                           : DType::u8;
   const QuantizeRows rows = rows_of(context);
+  if (quantize_plainly(context, rows, dtype)) return;
   Tensor quotient = quotients(context, rows);
   if (is_float(dtype))
     quantize_to_floats(context, rows, std::move(quotient), dtype);
@@ -181,6 +227,7 @@ void infer_dequantize_linear(InferContext& context) {
 
 void dequantize_linear_kernel(KernelContext& context) {
   const QuantizeRows rows = rows_of(context);
+  if (dequantize_plainly(context, rows)) return;
   const int64_t step = rows.parameter_step();
   const Tensor scale = convert(context.input(1), DType::f32);
   Tensor result = Tensor::allocate(DType::f32, context.input(0).dims());
@@ -211,10 +258,29 @@ void dequantize_linear_kernel(KernelContext& context) {
 }
 
 DynamicRange dynamic_range(std::span<const float> values) {
+  constexpr int64_t kPiece = 65'536;
+  const auto count = static_cast<int64_t>(values.size());
+  struct Extremes {
+    float low = 0.0f, high = 0.0f;
+  };
+  std::vector<Extremes> pieces(static_cast<size_t>((count + kPiece - 1) / kPiece));
+  parallel_for(std::ssize(pieces), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      float least = 0.0f, most = 0.0f;
+      const float* x = values.data() + piece * kPiece;
+      const int64_t length = std::min(kPiece, count - piece * kPiece);
+      ATTUNE_SIMD_LOOP(reduction(min : least) reduction(max : most))
+      for (int64_t i = 0; i < length; ++i) {
+        least = x[i] < least ? x[i] : least;
+        most = x[i] > most ? x[i] : most;
+      }
+      pieces[static_cast<size_t>(piece)] = {least, most};
+    }
+  });
   float low = 0.0f, high = 0.0f;
-  for (const float value : values) {
-    low = std::min(low, value);
-    high = std::max(high, value);
+  for (const Extremes& piece : pieces) {
+    low = std::min(low, piece.low);
+    high = std::max(high, piece.high);
   }
   DynamicRange range;
   range.scale = (high == low ? 1.0f : high - low) / 255.0f;
@@ -224,10 +290,11 @@ DynamicRange dynamic_range(std::span<const float> values) {
 
 void quantize_to_u8(std::span<const float> src, const DynamicRange& range, uint8_t* dst) {
   parallel_for(static_cast<int64_t>(src.size()), kGrain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const float value = std::nearbyint(src[static_cast<size_t>(i)] / range.scale) + range.zero_point;
-      dst[i] = static_cast<uint8_t>(value > 0.0f ? std::min(value, 255.0f) : 0.0f);
-    }
+    const Requantize to = requantize_to(DType::u8, range.zero_point);
+    const float* x = src.data();
+    const float scale = range.scale;
+    ATTUNE_SIMD_LOOP()
+    for (int64_t i = begin; i < end; ++i) dst[i] = quantized_byte(x[i] / scale, to);
   });
 }
 

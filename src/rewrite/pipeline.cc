@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 #include "graph/verify.h"
+#include "rewrite/center_weights.h"
+#include "rewrite/compute_in_bytes.h"
 #include "rewrite/fold_batch_norm.h"
 #include "rewrite/fold_constants.h"
 #include "rewrite/forget_constants.h"
@@ -19,6 +21,9 @@ namespace attune::rewrite {
 namespace {
 
 constexpr PassEntry kPasses[] = {
+    // Before weights are dequantised for good, as all that is constant is.
+    {"compute_in_bytes", "turn operators between DequantizeLinear and QuantizeLinear into those on bytes",
+     compute_in_bytes},
     {"fold_constants", "compute what depends on constants alone", fold_constants},
     {"remove_identities", "drop nodes that hand their input on", remove_identities},
     // From here on no node merely forwards a value, so patterns need not look through such nodes.
@@ -31,6 +36,7 @@ constexpr PassEntry kPasses[] = {
     {"use_bf16", "compute products and what follows them in bfloat16", use_bf16, true},
     // Activations are single nodes now and every product is a MatMul or Conv.
     {"fuse_epilogues", "give bias, activation and residual add to the product before them", fuse_epilogues},
+    {"center_weights", "take the zero points off the weights of 8-bit products", center_weights},
     {"forget_constants", "let go of constants that nothing reads any more", forget_constants},
 };
 

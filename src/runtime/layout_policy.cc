@@ -11,6 +11,7 @@ namespace attune {
 namespace {
 
 bool is_convolution(const std::string& op) { return op == "Conv" || op == "FusedConv" || op == "ConvTranspose"; }
+bool is_byte_convolution(const std::string& op) { return op == "QLinearConv" || op == "ConvInteger"; }
 
 int64_t vector_floats() {
   if (has_isa(cpu_info(), "avx512f")) return 16;
@@ -49,6 +50,7 @@ std::vector<Layout> layout_candidates(const Workload& workload, Layout region, L
   std::vector<Layout> candidates;
   const bool maps = !workload.inputs.empty() && workload.inputs[0] && has_maps(workload.input(0));
   if (maps && is_convolution(workload.op)) candidates.push_back(region);
+  if (maps && is_byte_convolution(workload.op)) candidates.push_back(Layout::nhwc);  // sums run over adjacent bytes
   if (maps && current != Layout::plain) candidates.push_back(current);
   candidates.push_back(Layout::plain);
   candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());

@@ -154,9 +154,12 @@ class Planner {
 
   /// Contents known by inference count as constant too, not only initializers.
   void mark_constants(const Node& node, Workload& workload) const {
-    for (size_t i = 0; i < node.inputs.size(); ++i)
-      if (workload.inputs[i])
-        workload.inputs[i]->constant = !facts_.constants[static_cast<size_t>(node.inputs[i])].empty();
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!workload.inputs[i]) continue;
+      const Tensor& contents = facts_.constants[static_cast<size_t>(node.inputs[i])];
+      workload.inputs[i]->constant = !contents.empty();
+      workload.inputs[i]->zero = is_zero_point_of_zero(contents);
+    }
   }
 
   void add_view(const Node& node, const Workload& workload) {

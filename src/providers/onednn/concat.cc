@@ -12,7 +12,6 @@ using PrimitiveDesc = dnnl::concat::primitive_desc;
 PrimitiveDesc make(const Workload& workload) {
   const Node node = workload.node();
   const OpContext context(node);
-  require_float(workload, {0});
   const auto axis =
       context.axis_in_range(context.attr_int("axis"), static_cast<int64_t>(workload.output(0).dims.size()));
   std::vector<dnnl::memory::desc> sources;

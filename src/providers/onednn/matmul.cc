@@ -3,6 +3,7 @@
 #include "providers/onednn/implementations.h"
 #include "providers/onednn/memory.h"
 #include "providers/onednn/post_ops.h"
+#include "providers/onednn/product_dims.h"
 #include "providers/onednn/window.h"
 
 #include <algorithm>
@@ -31,12 +32,6 @@ bool can_flatten(const Workload& workload) {
   return true;
 }
 
-Dims flattened(const Dims& dims) {
-  int64_t rows = 1;
-  for (size_t i = 0; i + 1 < dims.size(); ++i) rows *= dims[i];
-  return {rows, dims.back()};
-}
-
 /// A workload as oneDNN's matmul sees it: operands of one rank of at least 2.
 struct Problem {
   Workload view;  // the workload with operands reshaped to that rank
@@ -49,30 +44,17 @@ struct Problem {
       for (const auto& spec : *specs)
         if (spec && spec->layout != Layout::plain)
           throw UnsupportedError("a matrix product takes plain operands, got {}", to_text(spec));
-    Dims a = workload.input(0).dims, b = workload.input(1).dims, c = workload.output(0).dims;
-    // A vector is a row on the left and a column on the right; the result has no such dim.
-    if (a.size() == 1) {
-      a.insert(a.begin(), 1);
-      c.insert(c.end() - (b.size() == 1 ? 0 : 1), 1);
-    }
-    if (b.size() == 1) {
-      b.push_back(1);
-      c.push_back(1);
-    }
     const bool had_vector = workload.input(0).dims.size() == 1 || workload.input(1).dims.size() == 1;
     if (had_vector && workload.inputs.size() > 2) throw UnsupportedError("a fused product with a vector");
-    if (can_flatten(workload)) {
-      a = flattened(a);
-      c = flattened(c);
+    const bool flatten = can_flatten(workload);
+    const auto [a, b, c] =
+        product_dims({workload.input(0).dims, workload.input(1).dims, workload.output(0).dims}, flatten);
+    if (flatten)
       for (size_t i = 2; i < view.inputs.size(); ++i)
         if (view.inputs[i])
           view.inputs[i]->dims = is_full(workload.input(i), workload.output(0))
                                      ? c
                                      : Dims{1, workload.input(i).dims.empty() ? 1 : workload.input(i).dims.back()};
-    }
-    const size_t rank = std::max({a.size(), b.size(), c.size()});
-    if (rank > DNNL_MAX_NDIMS) throw UnsupportedError("a matrix product of rank {}", rank);
-    for (Dims* dims : {&a, &b, &c}) dims->insert(dims->begin(), rank - dims->size(), 1);
     view.inputs[0]->dims = a;
     view.inputs[1]->dims = b;
     view.outputs[0]->dims = c;

@@ -47,7 +47,8 @@ Algorithm algorithm_of(const Workload& workload, const OpContext& context) {
 std::vector<Implementation<PrimitiveDesc>> implementations(const Workload& workload) {
   const TensorSpec &src = workload.input(0), &dst = workload.output(0);
   require_spatial(src);
-  require_float(workload, {0});
+  const bool bytes = src.dtype == DType::u8 || src.dtype == DType::i8;
+  if (!bytes || !is_max(workload)) require_float(workload, {0});  // a mean of bytes is rounded in ways of its own
   if (workload.outputs.size() > 1 && workload.outputs[1])
     throw UnsupportedError("oneDNN's indices of maxima are not those of ONNX");
   const Node node = workload.node();

@@ -22,6 +22,7 @@ int64_t bytes_of(const Desc& desc) { return static_cast<int64_t>(desc.get_size()
 
 /// The scratchpad of a primitive; a descriptor of no bytes when it needs none.
 Desc scratchpad_desc(const dnnl::primitive& primitive) {
+  if (!primitive) return {};
   const auto* desc = dnnl_primitive_desc_query_md(primitive.get_primitive_desc(), dnnl_query_scratchpad_md, 0);
   return desc == nullptr ? Desc() : Desc(*desc);
 }
@@ -69,6 +70,7 @@ struct BoundStep {
   std::optional<dnnl::memory> scratchpad;
   const void* scratchpad_handle = nullptr;
   std::vector<dnnl_exec_arg_t> exec;
+  std::vector<std::byte*> own_memory;  // of a step that is no primitive
 };
 
 struct PrimitiveState final : KernelState {
@@ -131,6 +133,29 @@ Argument PrimitiveProgram::packed_input(int id, const Workload& workload, size_t
   return {id, to, Source::temporary, temporary};
 }
 
+Argument PrimitiveProgram::computed(int id, const Workload& workload, const std::vector<size_t>& inputs,
+                                    const Desc& desc, Compute compute) {
+  if (std::ranges::all_of(inputs, [&](size_t i) { return workload.input(i).constant; })) {
+    preparations.push_back({{}, [=](std::span<const Tensor* const> constants) {
+                              std::vector<const std::byte*> memory;
+                              for (const size_t i : inputs) memory.push_back(constants[i]->bytes());
+                              Tensor result = Tensor::allocate(DType::u8, {bytes_of(desc)});
+                              compute(memory, result.mutable_bytes());
+                              return result;
+                            }});
+    return {id, desc, Source::prepared, preparations.size() - 1};
+  }
+  temporaries.push_back(desc);
+  PrimitiveStep step;
+  for (const size_t i : inputs) step.arguments.push_back({0, {}, Source::input, i});
+  step.arguments.push_back({id, desc, Source::temporary, temporaries.size() - 1});
+  step.own = [compute = std::move(compute)](std::span<std::byte* const> memory) {
+    compute(memory.first(memory.size() - 1), memory.back());
+  };
+  steps.push_back(std::move(step));
+  return {id, desc, Source::temporary, temporaries.size() - 1};
+}
+
 PrimitiveKernel::PrimitiveKernel(PrimitiveProgram program) : program_(std::move(program)), threads_(thread_count()) {
   for (const Desc& desc : program_.temporaries) {
     temporary_offsets_.push_back(workspace_bytes_);
@@ -167,6 +192,11 @@ std::unique_ptr<KernelState> PrimitiveKernel::make_state() const {
     for (const PrimitiveStep& step : program_.steps) {
       BoundStep bound;
       for (const Argument& argument : step.arguments) {
+        if (step.own) {
+          bound.arguments.push_back({dnnl::memory(), argument.source, argument.index});
+          bound.own_memory.push_back(nullptr);
+          continue;
+        }
         const bool read_only = argument.source == Source::input || argument.source == Source::prepared;
         bound.arguments.push_back(
             {dnnl::memory(read_only ? without_padding(argument.desc) : argument.desc, engine(), DNNL_MEMORY_NONE),
@@ -212,6 +242,12 @@ void PrimitiveKernel::run(const KernelArguments& arguments, int64_t, int64_t) co
   guarded([&] {
     for (size_t i = 0; i < program_.steps.size(); ++i) {
       BoundStep& step = state.steps[i];
+      if (const auto& own_work = program_.steps[i].own) {
+        for (size_t j = 0; j < step.arguments.size(); ++j)
+          step.own_memory[j] = const_cast<std::byte*>(buffer(step.arguments[j]));
+        own_work(step.own_memory);
+        continue;
+      }
       for (Bound& bound : step.arguments) bind(bound.memory, bound.handle, buffer(bound));
       if (step.scratchpad) bind(*step.scratchpad, step.scratchpad_handle, arguments.workspace + scratchpad_offset_);
       // The C call: its C++ wrapper builds a new argument list on the heap each time.

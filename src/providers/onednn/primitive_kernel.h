@@ -24,6 +24,9 @@ struct Argument {
 struct PrimitiveStep {
   dnnl::primitive primitive;
   std::vector<Argument> arguments;
+  // Work around the primitives that the library has nothing for, instead of a primitive: gets the memory of the
+  // arguments, in their order.
+  std::function<void(std::span<std::byte* const> memory)> own = {};
 };
 
 /// One prepared tensor, made from constant inputs ahead of time.
@@ -46,6 +49,12 @@ struct PrimitiveProgram {
   /// that read it afterwards).
   Argument packed_input(int id, const Workload& workload, size_t input, const dnnl::memory::desc& from,
                         const dnnl::memory::desc& to);
+
+  /// Argument `id` is what `compute` makes of some inputs (their memory, in the order of `inputs`): ahead of time when
+  /// all of them are constant, by a step added here otherwise. For small parameters: the inputs stay bound.
+  using Compute = std::function<void(std::span<const std::byte* const> inputs, std::byte* result)>;
+  Argument computed(int id, const Workload& workload, const std::vector<size_t>& inputs, const dnnl::memory::desc& desc,
+                    Compute compute);
 };
 
 /// Attributes that every primitive here starts from: the scratchpad is ours.

@@ -5,6 +5,8 @@
 #include "ops/run_node.h"
 #include "providers/reference/layout_copy.h"
 
+#include <algorithm>
+
 namespace attune {
 namespace {
 
@@ -36,12 +38,42 @@ struct Operands final : KernelState {
         outputs[i] = Tensor::wrap(workload.output(i).dtype, workload.output(i).dims, arguments.outputs[i]);
   }
 };
+/// Whether every element of the output depends on the elements at the same place only.
+bool is_elementwise(const Workload& workload) {
+  if (find_op(workload.domain, workload.op, workload.version)->layout_class == LayoutClass::irrelevant) return true;
+  const bool scales = workload.op == "QuantizeLinear" || workload.op == "DequantizeLinear";
+  return scales && element_count(workload.input(1).dims) == 1;
+}
+
+/// Elementwise operators on channels-last operands of the same dims: the same places of storage hold what belongs
+/// together, so the operator runs on the storage as it is. (Blocked layouts have padding, which must stay zero.)
+bool runs_on_storage(const Workload& workload) {
+  if (!is_elementwise(workload)) return false;
+  const Dims& dims = workload.output(0).dims;
+  for (const auto* specs : {&workload.inputs, &workload.outputs})
+    for (const auto& spec : *specs) {
+      if (!spec || (spec->layout == Layout::plain && element_count(spec->dims) == 1)) continue;
+      if (spec->layout != Layout::nhwc || spec->dims != dims) return false;
+    }
+  return true;
+}
+
+/// The workload with channels-last operands as plain ones of the dims that their storage has.
+Workload on_storage(Workload workload) {
+  for (auto* specs : {&workload.inputs, &workload.outputs})
+    for (auto& spec : *specs) {
+      if (!spec || spec->layout != Layout::nhwc) continue;
+      std::rotate(spec->dims.begin() + 1, spec->dims.begin() + 2, spec->dims.end());
+      spec->layout = Layout::plain;
+    }
+  return workload;
+}
 
 /// Runs the operator's own kernel on the given buffers.
 class OperatorKernel final : public Kernel {
  public:
   explicit OperatorKernel(const Workload& workload)
-      : workload_(workload), node_(workload.node(), input_kinds(workload)) {}
+      : workload_(on_storage(workload)), node_(workload.node(), input_kinds(workload_)) {}
 
   std::unique_ptr<KernelState> make_state() const override { return std::make_unique<Operands>(workload_); }
 
@@ -82,8 +114,9 @@ std::variant<Offer, Refusal> ReferenceProvider::offer(const Workload& workload) 
     return refuse("operator '{}' opset {} is not defined", workload.op, workload.version);
   for (const auto* specs : {&workload.inputs, &workload.outputs})
     for (const auto& spec : *specs)
-      if (spec && spec->layout != Layout::plain)
-        return refuse("reference kernels take plain tensors, got {}", to_text(spec));
+      if (spec && spec->layout != Layout::plain && !runs_on_storage(workload))
+        return refuse("reference kernels take plain tensors, or channels-last ones that are all alike, got {}",
+                      to_text(spec));
   return Offer{{Config{}}};
 }
 
