@@ -7,10 +7,10 @@
 namespace attune::onednn {
 namespace {
 
-// Opening and closing a parallel region takes 1 to 5 us (docs/performance/dispatch.md), and much longer when another
-// program holds one of the cores.
+// Chosen by estimate, not tuned: a parallel region should cost a few microseconds on idle cores, and costs much more
+// when another program holds one of them.
 constexpr double kTinyNs = 5000;
-// What one core does at least; estimates err towards more threads.
+// Assumed speeds of one core, not measured ones.
 constexpr double kBytesPerNs = 16, kFlopsPerNs = 50;
 
 double operand_bytes(const Workload& workload) {
