@@ -33,7 +33,7 @@ struct SessionOptions {
   int64_t memory_limit_bytes = 0;
   /// Pinning suits one thread that calls run() again and again; see docs/api.md.
   Pinning pinning = Pinning::none;
-  /// Reserved: the dtype to compute in. `undefined` is as the model says; anything else is refused as unsupported.
+  /// The dtype to compute products of f32 values in: bf16, or as the model says. Inputs and outputs keep their types.
   DType compute_dtype = DType::undefined;
 };
 

@@ -53,8 +53,8 @@ template <class View> void check_view(const View& view, const std::string& name)
 }
 
 inner::SessionOptions to_inner(const SessionOptions& options) {
-  if (options.compute_dtype != DType::undefined)
-    throw UnsupportedError(fmt::format("computing in {} is not supported; leave compute_dtype undefined",
+  if (options.compute_dtype != DType::undefined && options.compute_dtype != DType::bf16)
+    throw UnsupportedError(fmt::format("computing in {} is not supported; give bf16, or leave compute_dtype undefined",
                                        dtype_name(options.compute_dtype)));
   if (options.threads < 0 || options.threads > 4096)
     throw UserError(fmt::format("{} threads; give 1 to 4096, or 0 for the usable cores", options.threads));
@@ -65,6 +65,7 @@ inner::SessionOptions to_inner(const SessionOptions& options) {
   result.providers = options.providers;
   result.mode = options.numeric_mode == NumericMode::high_precision ? inner::NumericMode::high_precision
                                                                     : inner::NumericMode::high_performance;
+  if (options.compute_dtype == DType::bf16) result.dtype = inner::DType::bf16;
   result.pin_workers = options.pinning == Pinning::workers;
   result.memory_limit_bytes = options.memory_limit_bytes;
   return result;

@@ -80,10 +80,12 @@ void run_team(int threads, const std::function<void(int rank, int size)>& body) 
   }
   char fork = 0, join = 0;
   ATTUNE_TSAN_RELEASE(&fork);
-#pragma omp parallel num_threads(threads) default(shared)
+  // The whole pool here too; those that are not wanted have nothing to do.
+#pragma omp parallel num_threads(std::max(threads, thread_count())) default(shared)
   {
     ATTUNE_TSAN_ACQUIRE(&fork);
-    body(omp_get_thread_num(), omp_get_num_threads());
+    const int size = std::min(threads, omp_get_num_threads());
+    if (omp_get_thread_num() < size) body(omp_get_thread_num(), size);
     ATTUNE_TSAN_RELEASE(&join);
   }
   ATTUNE_TSAN_ACQUIRE(&join);

@@ -2,7 +2,6 @@
 
 #include "base/parallel.h"
 #include "runtime/load_session.h"
-#include "runtime/plan_file.h"
 
 #include <CLI/CLI.hpp>
 
@@ -52,11 +51,6 @@ Session open_session(const std::string& model, const RunnerArguments& arguments)
   options.pin_workers = arguments.pin;
   options.rewrite = arguments.rewrite;
   if (arguments.dtype == "bf16") {
-    if (is_plan_file(model))
-      throw UserError(
-          "--dtype bf16 cannot change '{}': a plan keeps the precision it was made with; make one with "
-          "attune plan MODEL --dtype bf16",
-          model);
     if (!arguments.rewrite) throw UserError("--dtype bf16 rewrites the graph and does not go with --no-rewrite");
     options.dtype = DType::bf16;
   }

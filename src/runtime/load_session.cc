@@ -1,5 +1,6 @@
 #include "runtime/load_session.h"
 
+#include "base/error.h"
 #include "onnx/model.h"
 #include "runtime/plan_file.h"
 #include "zoo/address.h"
@@ -8,7 +9,14 @@ namespace attune {
 
 Session load_session(const std::string& model, SessionOptions options) {
   if (zoo::is_address(model)) return Session(zoo::build_address(model), std::move(options));
-  if (is_plan_file(model)) return load_plan(model, std::move(options));
+  if (is_plan_file(model)) {
+    if (options.dtype != DType::f32)
+      throw UserError(
+          "computing in {} cannot be asked of '{}': a plan keeps the precision it was made with; make one of "
+          "the model with 'attune plan MODEL --dtype {}'",
+          dtype_name(options.dtype), model, dtype_name(options.dtype));
+    return load_plan(model, std::move(options));
+  }
   return Session(load_onnx(model).graph, std::move(options));
 }
 

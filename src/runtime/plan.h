@@ -24,16 +24,17 @@ struct Slot {
     arena,     // at a fixed offset of the run's arena
     output,    // a tensor that is handed to the caller
     dynamic,   // made by its step: the data decide its shape
-    view,      // the storage of another slot
+    view,      // the storage of another slot, or a part of it
   };
   Kind kind = Kind::arena;
   std::string name;  // of the value
   TensorSpec spec;   // dims are meaningless for dynamic slots
   int64_t bytes = 0;
-  int64_t offset = 0;       // arena
-  int index = 0;            // input, output: position in the graph's list
-  Tensor constant;          // constant
-  SlotId source = kNoSlot;  // view
+  int64_t offset = 0;         // arena
+  int index = 0;              // input, output: position in the graph's list
+  Tensor constant;            // constant
+  SlotId source = kNoSlot;    // view
+  int64_t source_offset = 0;  // view: bytes from the beginning of the source
 };
 
 /// What a provider said about a step's workload.

@@ -4,6 +4,8 @@
 #include "kernel/reorder.h"
 #include "ops/node_traits.h"
 #include "runtime/buffer_placement.h"
+#include "runtime/contiguous_part.h"
+#include "runtime/cut.h"
 #include "runtime/kernel_choice.h"
 #include "runtime/layout_policy.h"
 #include "runtime/unfuse.h"
@@ -145,6 +147,8 @@ class Planner {
       add_dynamic(node);
     } else if (is_view(node)) {
       add_view(node, *workload);
+    } else if (add_parts(node, *workload) || join_in_place(node, *workload)) {
+      // Its inputs or outputs lie inside of each other.
     } else {
       mark_constants(node, *workload);
       workload->mode = options_.mode;
@@ -176,6 +180,78 @@ class Planner {
     view.bytes = storage_bytes(view.spec).value_or(0);
     home_[output] = layout;
     slots_[{output, layout}] = new_slot(std::move(view));
+  }
+
+  /// Split, and Slice along one axis, of a value whose parts each lie in one piece: the outputs are where the input is.
+  bool add_parts(const Node& node, const Workload& workload) {
+    const auto cut = find_cut(node, workload, facts_);
+    const auto home = cut ? home_.find(node.inputs[0]) : home_.end();
+    if (home == home_.end()) return false;
+    TensorSpec whole = workload.input(0);
+    whole.layout = home->second;
+    std::vector<int64_t> offsets;
+    int64_t begin = cut->begin;
+    for (const auto& output : workload.outputs) {
+      if (!output) return false;
+      const int64_t length = output->dims[cut->axis];
+      const auto offset = part_offset(whole, cut->axis, begin, length);
+      if (!offset) return false;
+      offsets.push_back(*offset);
+      begin += length;
+    }
+    const SlotId source = get(node.inputs[0], whole.layout);
+    for (size_t i = 0; i < offsets.size(); ++i) {
+      Slot view;
+      view.kind = Slot::Kind::view;
+      view.name = graph_.value(node.outputs[i]).name;
+      view.source = source;
+      view.source_offset = offsets[i];
+      view.spec = workload.output(i);
+      view.spec.layout = whole.layout;
+      view.bytes = storage_bytes(view.spec).value_or(0);
+      home_[node.outputs[i]] = whole.layout;
+      slots_[{node.outputs[i], whole.layout}] = new_slot(std::move(view));
+    }
+    return true;
+  }
+
+  /// Concat whose inputs can be written where they will lie in the result: nothing is left to do for it.
+  bool join_in_place(const Node& node, const Workload& workload) {
+    if (!node.domain.empty() || node.op != "Concat") return false;
+    TensorSpec whole = workload.output(0);
+    const int64_t rank = static_cast<int64_t>(whole.dims.size());
+    const int64_t given = attribute_or<int64_t>(node.attributes, "axis", 0);
+    const auto axis = static_cast<size_t>(given < 0 ? given + rank : given);
+    std::vector<std::pair<SlotId, int64_t>> places;
+    int64_t begin = 0;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const auto home = home_.find(node.inputs[i]);
+      if (home == home_.end() || (i > 0 && home->second != whole.layout)) return false;
+      whole.layout = home->second;
+      const SlotId id = storage(slots_.at({node.inputs[i], whole.layout}));
+      const int64_t length = workload.input(i).dims[axis];
+      const auto offset = part_offset(whole, axis, begin, length);
+      const bool mine =
+          slot(id).kind == Slot::Kind::arena &&
+          slot(id).bytes == slot(slots_.at({node.inputs[i], whole.layout})).bytes &&
+          std::none_of(places.begin(), places.end(), [&](const auto& place) { return place.first == id; });
+      if (!offset || !mine) return false;
+      places.emplace_back(id, *offset);
+      begin += length;
+    }
+    Slot output;
+    output.name = graph_.value(node.outputs[0]).name;
+    output.spec = whole;
+    output.bytes = checked_bytes(whole, node);
+    home_[node.outputs[0]] = whole.layout;
+    const SlotId created = new_slot(std::move(output));
+    slots_[{node.outputs[0], whole.layout}] = created;
+    for (const auto& [id, offset] : places) {
+      slot(id).kind = Slot::Kind::view;
+      slot(id).source = created;
+      slot(id).source_offset = offset;
+    }
+    return true;
   }
 
   Layout current_layout(const Node& node) const {

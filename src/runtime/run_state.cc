@@ -20,13 +20,19 @@ RunState::RunState(const Plan& plan)
     : plan_(plan),
       arena_(Tensor::allocate(DType::u8, {plan.arena_bytes})),
       roots_(plan.slots.size()),
+      root_offsets_(plan.slots.size(), 0),
       pointers_(plan.slots.size(), nullptr),
       tensors_(plan.slots.size()),
       states_(plan.steps.size()) {
   size_t most_inputs = 0, most_outputs = 0;
   for (size_t i = 0; i < plan.slots.size(); ++i) {
     const Slot& slot = plan.slots[i];
-    roots_[i] = slot.kind == Slot::Kind::view ? roots_[static_cast<size_t>(slot.source)] : static_cast<SlotId>(i);
+    roots_[i] = static_cast<SlotId>(i);
+    while (plan.slots[static_cast<size_t>(roots_[i])].kind == Slot::Kind::view) {
+      const Slot& view = plan.slots[static_cast<size_t>(roots_[i])];
+      root_offsets_[i] += view.source_offset;
+      roots_[i] = view.source;
+    }
     if (slot.kind == Slot::Kind::arena) pointers_[i] = arena_.mutable_bytes() + slot.offset;
     if (slot.kind == Slot::Kind::constant) pointers_[i] = const_cast<std::byte*>(slot.constant.bytes());
   }
@@ -68,7 +74,8 @@ void RunState::take_outputs(std::span<Tensor> outputs) {
       continue;
     }
     // The arena is used again by the next run, and the caller's input stays the caller's.
-    if (kind == Slot::Kind::arena || kind == Slot::Kind::input || kind == Slot::Kind::constant) result = result.clone();
+    const bool borrowed = kind == Slot::Kind::arena || kind == Slot::Kind::input || kind == Slot::Kind::constant;
+    if (borrowed || !is_whole(id)) result = result.clone();
     outputs[i] = std::move(result);
   }
 }
@@ -80,9 +87,9 @@ void RunState::release() {
 
 void RunState::run_kernel(const Step& step, size_t index) {
   for (size_t i = 0; i < step.inputs.size(); ++i)
-    input_pointers_[i] = step.inputs[i] == kNoSlot ? nullptr : pointers_[static_cast<size_t>(root(step.inputs[i]))];
+    input_pointers_[i] = step.inputs[i] == kNoSlot ? nullptr : pointer(step.inputs[i]);
   for (size_t i = 0; i < step.outputs.size(); ++i)
-    output_pointers_[i] = step.outputs[i] == kNoSlot ? nullptr : pointers_[static_cast<size_t>(root(step.outputs[i]))];
+    output_pointers_[i] = step.outputs[i] == kNoSlot ? nullptr : pointer(step.outputs[i]);
   const KernelArguments arguments{{input_pointers_.data(), step.inputs.size()},
                                   {output_pointers_.data(), step.outputs.size()},
                                   step.prepared,
@@ -96,13 +103,14 @@ Tensor RunState::tensor(SlotId id) const {
   const auto at = static_cast<size_t>(root(id));
   const TensorSpec& spec = plan_.slots[static_cast<size_t>(id)].spec;
   const Tensor& held = tensors_[at];
-  if (!held.empty()) {
+  const bool part = kind_of(id) == Slot::Kind::view && !is_whole(id);
+  if (!held.empty() && !part) {
     // Only the tensor itself knows the dims of what came from outside or was made at run time.
-    const Slot::Kind kind = plan_.slots[static_cast<size_t>(id)].kind;
+    const Slot::Kind kind = kind_of(id);
     const bool own_dims = kind == Slot::Kind::dynamic || kind == Slot::Kind::input;
     return own_dims || held.dims() == spec.dims ? held : held.reshaped(spec.dims);
   }
-  return Tensor::borrow(spec.dtype, spec.dims, pointers_[at], nullptr);
+  return Tensor::borrow(spec.dtype, spec.dims, pointer(id), nullptr);
 }
 
 void RunState::set_dynamic(SlotId id, Tensor tensor) { hold(id, std::move(tensor)); }

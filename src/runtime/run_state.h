@@ -29,10 +29,19 @@ class RunState {
  private:
   void hold(SlotId id, Tensor tensor);
   SlotId root(SlotId id) const { return roots_[static_cast<size_t>(id)]; }
+  std::byte* pointer(SlotId id) const {
+    return pointers_[static_cast<size_t>(root(id))] + root_offsets_[static_cast<size_t>(id)];
+  }
+  Slot::Kind kind_of(SlotId id) const { return plan_.slots[static_cast<size_t>(id)].kind; }
+  /// Whether a slot is all of its root's storage.
+  bool is_whole(SlotId id) const {
+    return plan_.slots[static_cast<size_t>(id)].bytes == plan_.slots[static_cast<size_t>(root(id))].bytes;
+  }
 
   const Plan& plan_;
   Tensor arena_;
   std::vector<SlotId> roots_;                         // by slot: whose storage it uses
+  std::vector<int64_t> root_offsets_;                 // by slot: where in that storage, in bytes
   std::vector<std::byte*> pointers_;                  // by root slot
   std::vector<Tensor> tensors_;                       // inputs, outputs and dynamic values, by root slot
   std::vector<SlotId> held_;                          // those of tensors_ that are not empty()

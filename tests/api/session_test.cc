@@ -122,7 +122,7 @@ TEST(ApiSession, throws_its_own_errors) {
   EXPECT_THROW(attune::Session("no_such_file.onnx"), attune::UserError);
   EXPECT_THROW(attune::Session("zoo:no_such_model"), attune::UserError);
   attune::SessionOptions options;
-  options.compute_dtype = attune::DType::bf16;
+  options.compute_dtype = attune::DType::f16;
   EXPECT_THROW(attune::Session("zoo:lenet", options), attune::UnsupportedError);
   options = {};
   options.providers = {"nobody"};

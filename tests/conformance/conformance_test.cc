@@ -47,7 +47,7 @@ class Examples {
     for (auto& spec : plain.workload.inputs) {
       if (!spec) continue;
       spec->layout = Layout::plain;
-      spec->constant = false;
+      spec->constant = spec->zero = false;
     }
     std::string key = fmt::format("{} {}", seed, plain.workload.key());
     for (const Contents& contents : what.contents)
@@ -104,7 +104,7 @@ class Conformance : public ::testing::TestWithParam<SectionOfProvider> {
   int check_case(WorkloadCase what, Constants constants) {
     if (constants == Constants::none)
       for (auto& spec : what.workload.inputs)
-        if (spec) spec->constant = false;
+        if (spec) spec->constant = spec->zero = false;
     // What the data decide (NonZero, Unique) is another workload for each seed.
     std::map<std::string, Workload> workloads;
     std::map<std::string, std::vector<Example>> examples;

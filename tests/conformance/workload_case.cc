@@ -67,6 +67,15 @@ Contents parse_contents(GraphLexer& lexer, DType dtype) {
   return contents;
 }
 
+/// What planning finds out of a zero point's contents.
+bool is_known_zero(const TensorSpec& spec, const Contents& contents) {
+  const bool byte = spec.dtype == DType::u8 || spec.dtype == DType::i8;
+  const bool zero = contents.values.empty()
+                        ? contents.low == 0 && contents.high == 0
+                        : std::all_of(contents.values.begin(), contents.values.end(), [](double v) { return v == 0; });
+  return spec.constant && byte && spec.dims.size() <= 1 && zero;
+}
+
 OutputCase parse_output(GraphLexer& lexer) {
   if (lexer.take_word("_")) return {false, false, {}};
   if (!lexer.take("?")) return {true, true, parse_spec(lexer)};
@@ -116,6 +125,7 @@ WorkloadCase parse_workload_case(const std::string& line) {
     } else {
       workload.inputs.emplace_back(parse_spec(lexer));
       result.contents.push_back(parse_contents(lexer, workload.inputs.back()->dtype));
+      workload.inputs.back()->zero = is_known_zero(*workload.inputs.back(), result.contents.back());
     }
     lexer.take(",");
   }

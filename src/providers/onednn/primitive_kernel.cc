@@ -51,7 +51,8 @@ bool is_narrow(const Argument& argument) {
 
 /// Whether a step reads the AMX palette when it runs and not only when it is made, which batch-reduce kernels do not.
 bool reads_palette_at_run_time(const PrimitiveStep& step) {
-  if (std::ranges::none_of(step.arguments, is_narrow)) return false;
+  const bool of_library = step.primitive.get(true) != nullptr;  // and not a function of ours
+  if (!of_library || std::ranges::none_of(step.arguments, is_narrow)) return false;
   const std::string name = implementation_name(step.primitive);
   const auto has = [&](std::string_view part) { return name.find(part) != std::string::npos; };
   return !has("brg") && (has("amx") || has("gemm") || has("rnn"));

@@ -23,6 +23,8 @@ RecurrentDims::RecurrentDims(const Workload& workload, const OpContext& context)
 }
 
 void require_plain_recurrence(const Workload& workload, const OpContext& context) {
+  const DType dtype = workload.input(kX).dtype;
+  if (dtype != DType::f32) throw UnsupportedError("a recurrence in {}: gates are packed as f32", dtype_name(dtype));
   if (!workload.input(kW).constant || !workload.input(kR).constant) throw UnsupportedError("weights must be constant");
   if (workload.has_input(kB) && !workload.input(kB).constant) throw UnsupportedError("the bias must be constant");
   if (workload.has_input(kLengths)) throw UnsupportedError("sequence lengths");

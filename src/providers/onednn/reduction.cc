@@ -76,6 +76,10 @@ struct Problem {
     const Node node = workload.node();
     const Dims kept = kept_dims(workload, OpContext(node));
     if (kept == workload.input(0).dims) throw UnsupportedError("nothing is reduced");
+    // One f32 sum takes all elements in turn: beyond some thousands it loses more digits than high precision allows.
+    constexpr int64_t kLongest = 1 << 14;
+    const int64_t length = element_count(workload.input(0).dims) / std::max<int64_t>(1, element_count(kept));
+    if (length > kLongest) throw UnsupportedError("a sum of {} elements in one f32; at most {}", length, kLongest);
     // Neighbours that share their fate are one axis.
     Dims from, to;
     const Dims& dims = workload.input(0).dims;
