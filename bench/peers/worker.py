@@ -18,6 +18,8 @@ def onnxruntime_runner(model, inputs, threads, dtype):
     options = ort.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
+    # Its threads would go on spinning for a while after a run, on a core that another peer is being timed on.
+    options.add_session_config_entry("session.force_spinning_stop", "1")
     session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     names = [o.name for o in session.get_outputs()]
     return names, lambda: session.run(names, inputs)
