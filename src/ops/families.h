@@ -46,6 +46,7 @@ std::span<const OpDef> control_flow_ops();
 std::span<const OpDef> contrib_math_ops();
 std::span<const OpDef> contrib_recurrent_ops();
 std::span<const OpDef> contrib_transformer_ops();
+std::span<const OpDef> channel_shuffle_ops();
 std::span<const OpDef> fused_ops();
 
 }  // namespace attune

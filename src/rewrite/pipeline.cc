@@ -9,8 +9,13 @@
 #include "rewrite/forget_constants.h"
 #include "rewrite/fuse_epilogues.h"
 #include "rewrite/name_activations.h"
+#include "rewrite/name_channel_shuffle.h"
+#include "rewrite/pipeline.h"
+#include "rewrite/pool_means.h"
 #include "rewrite/remove_dead.h"
 #include "rewrite/remove_identities.h"
+#include "rewrite/resize_by_factors.h"
+#include "rewrite/share_constants.h"
 #include "rewrite/turn_gemm_into_matmul.h"
 #include "rewrite/use_bf16.h"
 
@@ -21,6 +26,7 @@ namespace attune::rewrite {
 namespace {
 
 constexpr PassEntry kPasses[] = {
+    {"share_constants", "give the bodies of control flow the constants that they read from outside", share_constants},
     // Before weights are dequantised for good, as all that is constant is.
     {"compute_in_bytes", "turn operators between DequantizeLinear and QuantizeLinear into those on bytes",
      compute_in_bytes},
@@ -29,6 +35,10 @@ constexpr PassEntry kPasses[] = {
     // From here on no node merely forwards a value, so patterns need not look through such nodes.
     {"fold_batch_norm", "multiply inference batch normalisation into the convolution before it", fold_batch_norm},
     {"name_activations", "recognise swish, hard-swish and gelu spelled out in primitives", name_activations},
+    {"name_channel_shuffle", "recognise a channel shuffle spelled as reshape, transpose and reshape",
+     name_channel_shuffle},
+    {"pool_means", "write the mean over a map's positions as GlobalAveragePool", pool_means},
+    {"resize_by_factors", "write a Resize by whole factors as Upsample", resize_by_factors},
     {"remove_dead", "drop nodes that nothing reads", remove_dead},
     // No unread node counts as a reader any more, so "read once" means what it says.
     {"turn_gemm_into_matmul", "write Gemm with constant weights as a product with an added bias",

@@ -1,4 +1,5 @@
-// attune's own compiled kernels, for what libraries do poorly and no code has to be generated for: recurrent layers.
+// attune's own compiled kernels, for what libraries do poorly and no code has to be generated for: recurrent layers,
+// moves of channels.
 #pragma once
 
 #include "kernel/provider.h"

@@ -51,6 +51,25 @@ struct Problem {
   }
 };
 
+/// A column as a row: maps of width 1 are the same bytes as maps of height 1, in every layout, and kernels go along
+/// rows.
+Workload turned(Workload workload) {
+  const auto is_column = [](const TensorSpec& spec) { return spec.dims.size() == 4 && spec.dims[3] == 1; };
+  if (!is_column(workload.input(0)) || !is_column(workload.input(1)) || !is_column(workload.output(0))) return workload;
+  const auto swap_dims = [](std::optional<TensorSpec>& spec) {
+    if (spec && spec->dims.size() == 4) std::swap(spec->dims[2], spec->dims[3]);
+  };
+  for (auto& spec : workload.inputs) swap_dims(spec);
+  for (auto& spec : workload.outputs) swap_dims(spec);
+  for (const char* name : {"kernel_shape", "strides", "dilations", "pads"}) {
+    const auto found = workload.attributes.find(name);
+    if (found == workload.attributes.end()) continue;
+    auto& values = std::get<std::vector<int64_t>>(found->second);
+    for (size_t i = 0; i + 1 < values.size(); i += 2) std::swap(values[i], values[i + 1]);
+  }
+  return workload;
+}
+
 /// Whether an implementation is worth offering: the reference is thousands of times slower than any other, and the
 /// matrix product one of oneDNN 2.6 takes the wrong elements of operands in channels-last order.
 bool is_sound(const std::string& name, const Workload& workload, const PostOps& post_ops) {
@@ -76,7 +95,8 @@ void append_configs(const Workload& workload, Residual residual, std::vector<Con
     }
 }
 
-std::variant<Offer, Refusal> offer(const Workload& workload) {
+std::variant<Offer, Refusal> offer(const Workload& given) {
+  const Workload workload = turned(given);
   Offer result;
   append_configs(workload, Residual::binary, result.configs);
   append_configs(workload, Residual::sum, result.configs);
@@ -97,7 +117,8 @@ Residual residual_of(const Config& config) {
   return Residual::sum;
 }
 
-std::unique_ptr<Kernel> build(const Workload& workload, const Config& config) {
+std::unique_ptr<Kernel> build(const Workload& given, const Config& config) {
+  const Workload workload = turned(given);
   const Problem problem(workload, residual_of(config));
   const PrimitiveDesc pd = choose_implementation(problem.implementations(algorithm_of(config)), config);
   PrimitiveProgram program;

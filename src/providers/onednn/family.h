@@ -33,6 +33,7 @@ extern const Family kClip;        // Clip
 extern const Family kPRelu;       // PRelu
 extern const Family kConvInt8;    // QLinearConv, ConvInteger
 extern const Family kMatMulInt8;  // QLinearMatMul, MatMulInteger, com.microsoft QGemm …
+extern const Family kResampling;  // Upsample by whole factors
 extern const Family kReorder;     // attune::Reorder, Cast between f32 and bf16
 
 }  // namespace attune::onednn

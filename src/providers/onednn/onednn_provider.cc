@@ -16,11 +16,11 @@ namespace {
 using onednn::Family;
 
 const Family* const kFamilies[] = {
-    &onednn::kConv,    &onednn::kConvGrad,  &onednn::kDeconv,     &onednn::kPool,      &onednn::kMatMul,
-    &onednn::kSoftmax, &onednn::kLayerNorm, &onednn::kEltwise,    &onednn::kBinary,    &onednn::kConcat,
-    &onednn::kLstm,    &onednn::kConvInt8,  &onednn::kMatMulInt8, &onednn::kReorder,   &onednn::kGru,
-    &onednn::kRnn,     &onednn::kBatchNorm, &onednn::kLrn,        &onednn::kReduction, &onednn::kClip,
-    &onednn::kPRelu,
+    &onednn::kConv,    &onednn::kConvGrad,  &onednn::kDeconv,     &onednn::kPool,       &onednn::kMatMul,
+    &onednn::kSoftmax, &onednn::kLayerNorm, &onednn::kEltwise,    &onednn::kBinary,     &onednn::kConcat,
+    &onednn::kLstm,    &onednn::kConvInt8,  &onednn::kMatMulInt8, &onednn::kResampling, &onednn::kReorder,
+    &onednn::kGru,     &onednn::kRnn,       &onednn::kBatchNorm,  &onednn::kLrn,        &onednn::kReduction,
+    &onednn::kClip,    &onednn::kPRelu,
 };
 
 const Family* find_family(const Workload& workload) {
