@@ -29,6 +29,8 @@ struct SessionOptions {
   /// Sources of kernels by name, in order of preference; empty: all that the library was built with.
   std::vector<std::string> providers;
   NumericMode numeric_mode = NumericMode::high_precision;
+  /// Operators that `numeric_mode` is for, others being high_precision; empty: all.
+  std::vector<std::string> numeric_mode_operators;
   /// Planning refuses with UserError when weights and one run's memory need more; 0: no limit.
   int64_t memory_limit_bytes = 0;
   /// Pinning suits one thread that calls run() again and again; see docs/api.md.

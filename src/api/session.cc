@@ -65,6 +65,7 @@ inner::SessionOptions to_inner(const SessionOptions& options) {
   result.providers = options.providers;
   result.mode = options.numeric_mode == NumericMode::high_precision ? inner::NumericMode::high_precision
                                                                     : inner::NumericMode::high_performance;
+  result.mode_operators = options.numeric_mode_operators;
   if (options.compute_dtype == DType::bf16) result.dtype = inner::DType::bf16;
   result.pin_workers = options.pinning == Pinning::workers;
   result.memory_limit_bytes = options.memory_limit_bytes;

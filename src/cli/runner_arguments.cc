@@ -32,6 +32,9 @@ void add_runner(CLI::App& verb, RunnerArguments& arguments) {
   verb.add_option("--mode", arguments.mode, "Numeric mode: high_precision or high_performance")
       ->check(CLI::IsMember({"high_precision", "high_performance"}))
       ->capture_default_str();
+  verb.add_option("--mode-ops", arguments.mode_ops,
+                  "Operators that --mode is for, separated by commas; others are high_precision (default: all)")
+      ->delimiter(',');
   verb.add_option("--dtype", arguments.dtype,
                   "Compute products and what follows them in f32, or in bf16 where the model has f32")
       ->check(CLI::IsMember({"f32", "bf16"}))
@@ -47,6 +50,7 @@ Session open_session(const std::string& model, const RunnerArguments& arguments)
   SessionOptions options;
   options.providers = arguments.providers;
   options.mode = arguments.mode == "high_precision" ? NumericMode::high_precision : NumericMode::high_performance;
+  options.mode_operators = arguments.mode_ops;
   if (!arguments.memory_limit.empty()) options.memory_limit_bytes = parse_bytes(arguments.memory_limit);
   options.pin_workers = arguments.pin;
   options.rewrite = arguments.rewrite;

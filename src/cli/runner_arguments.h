@@ -16,13 +16,14 @@ struct RunnerArguments {
   int threads = 0;                      // --threads; 0: the usable cores
   std::vector<std::string> providers;   // --provider; empty: all
   std::string mode = "high_precision";  // --mode
+  std::vector<std::string> mode_ops;    // --mode-ops
   std::string dtype = "f32";            // --dtype
   std::string memory_limit;             // --memory-limit
   bool pin = false;                     // --pin
   bool rewrite = true;                  // --no-rewrite
 };
 
-/// Adds --threads, --provider, --mode, --dtype, --memory-limit, --pin and --no-rewrite.
+/// Adds --threads, --provider, --mode, --mode-ops, --dtype, --memory-limit, --pin and --no-rewrite.
 void add_runner(CLI::App& verb, RunnerArguments& arguments);
 
 /// Sets the thread count of the process and makes a session of a model file, a model of the zoo, or a saved plan.

@@ -151,7 +151,7 @@ class Planner {
       // Its inputs or outputs lie inside of each other.
     } else {
       mark_constants(node, *workload);
-      workload->mode = options_.mode;
+      workload->mode = options_.mode_of(node);
       add_static(node, *workload);
     }
   }
@@ -463,6 +463,15 @@ class Planner {
 };
 
 }  // namespace
+
+NumericMode PlanOptions::mode_of(const Node& node) const {
+  // What rewriting fused goes by the name of its product.
+  constexpr std::string_view kFused = "Fused";
+  const std::string_view op = node.domain == "attune" && node.op.starts_with(kFused)
+                                  ? std::string_view(node.op).substr(kFused.size())
+                                  : std::string_view(node.op);
+  return mode_operators.empty() || mode_operators.count(op) > 0 ? mode : NumericMode::high_precision;
+}
 
 const KernelChoice& PlanCache::choice(const Workload& workload, std::span<const Provider* const> providers) {
   const std::string key = workload.key();

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 #include <span>
 
 namespace attune {
@@ -26,8 +27,11 @@ using RecordedSteps = std::map<std::string, RecordedStep>;  // by label
 struct PlanOptions {
   std::vector<const Provider*> providers;  // in order of preference
   NumericMode mode = NumericMode::high_precision;
-  int64_t memory_limit_bytes = 0;  // of arena and constants; 0: none
-  RecordedSteps recorded;          // used for the steps whose workload is the same
+  std::set<std::string, std::less<>> mode_operators;  // that `mode` is for, others being high_precision; empty: all
+  int64_t memory_limit_bytes = 0;                     // of arena and constants; 0: none
+  RecordedSteps recorded;                             // used for the steps whose workload is the same
+
+  NumericMode mode_of(const Node& node) const;
 };
 
 /// Kernels and packed constants that plans of one graph share: another batch size packs no weight twice.

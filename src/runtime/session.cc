@@ -3,8 +3,10 @@
 #include "base/float_mode.h"
 #include "base/parallel.h"
 #include "base/pinning.h"
+#include "base/suggest.h"
 #include "base/thread_count_scope.h"
 #include "ops/infer_graph.h"
+#include "ops/registry.h"
 #include "providers/providers.h"
 #include "rewrite/pipeline.h"
 #include "runtime/graph_session.h"
@@ -12,9 +14,22 @@
 namespace attune {
 namespace {
 
+void require_operator_name(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const OpDef& op : all_ops()) names.push_back(op.name);
+  if (std::find(names.begin(), names.end(), name) != names.end()) return;
+  const auto meant = nearest(name, names);
+  throw UserError("there is no operator '{}' to set a numeric mode for{}", name,
+                  meant ? fmt::format("; did you mean '{}'?", *meant) : "");
+}
+
 std::shared_ptr<const PlanOptions> plan_options(const SessionOptions& options) {
   auto result = std::make_shared<PlanOptions>();
   result->mode = options.mode;
+  for (const std::string& name : options.mode_operators) {
+    require_operator_name(name);
+    result->mode_operators.insert(name);
+  }
   result->memory_limit_bytes = options.memory_limit_bytes;
   result->recorded = options.recorded;
   for (const std::string& name : options.providers) result->providers.push_back(&require_provider(name));

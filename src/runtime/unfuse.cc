@@ -21,7 +21,7 @@ std::optional<Workload> planned_workload(const Graph& graph, const GraphFacts& f
   for (size_t i = 0; i < node.inputs.size(); ++i)
     if (workload->inputs[i])
       workload->inputs[i]->constant = !facts.constants[static_cast<size_t>(node.inputs[i])].empty();
-  workload->mode = options.mode;
+  workload->mode = options.mode_of(node);
   return workload;
 }
 

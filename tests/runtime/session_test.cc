@@ -213,5 +213,93 @@ TEST(Session, concurrent_runs_give_the_bits_of_a_lone_run) {
   EXPECT_EQ(wrong, std::vector<int>(4, 0));
 }
 
+int steps_of(const Session& session, const std::vector<Tensor>& inputs, std::string_view op) {
+  int count = 0;
+  for (const Step& step : session.plan(inputs)->steps) count += step.node != nullptr && step.node->op == op ? 1 : 0;
+  return count;
+}
+
+TEST(Session, parts_that_lie_in_one_piece_are_views) {
+  const Graph graph = parse_graph(R"(graph "g" {
+  input %x : f32[1, 32, 4, 4]
+  const %sizes : i64[2] = [16, 16]
+  const %from : i64[1] = [8]
+  const %to : i64[1] = [24]
+  const %axis : i64[1] = [1]
+  %r = Relu@17(%x) "relu"
+  %a, %b = Split@17(%r, %sizes) "split" {axis = 1}
+  %s = Slice@17(%r, %from, %to, %axis) "slice"
+  %t = Tanh@17(%a) "tanh"
+  %u = Exp@17(%b) "exp"
+  %v = Neg@17(%s) "neg"
+  %y = Concat@17(%t, %u, %v) "concat" {axis = 1}
+  %z = Sigmoid@17(%y) "sigmoid"
+  output %z
+  output %b
+  output %t
+  output %y
+})");
+  const auto inputs = random_inputs(graph, {}, 3);
+  expect_like_reference(graph, inputs, 1e-5);
+  const Session session(graph);
+  for (const char* op : {"Split", "Slice", "Concat"}) EXPECT_EQ(steps_of(session, inputs, op), 0) << op;
+}
+
+TEST(Session, parts_in_pieces_are_copied) {
+  const Graph graph = parse_graph(R"(graph "g" {
+  input %x : f32[2, 32, 4, 4]
+  const %sizes : i64[2] = [16, 16]
+  %a, %b = Split@17(%x, %sizes) "split" {axis = 1}
+  %t = Tanh@17(%a) "tanh"
+  %y = Concat@17(%t, %b, %t) "concat" {axis = 1}
+  output %y
+})");
+  const auto inputs = random_inputs(graph, {}, 3);
+  expect_like_reference(graph, inputs, 1e-5);
+  const Session session(graph);
+  EXPECT_EQ(steps_of(session, inputs, "Split"), 1);
+  EXPECT_EQ(steps_of(session, inputs, "Concat"), 1);
+}
+
+TEST(Session, a_numeric_mode_can_be_for_some_operators) {
+  zoo::Options zoo_options;
+  zoo_options.image_size = 64;
+  const Graph graph = zoo::build("resnet18", zoo_options);
+  const auto inputs = random_inputs(graph, {}, 3);
+  SessionOptions options;
+  options.mode = NumericMode::high_performance;
+  options.mode_operators = {"MatMul"};
+  const Session session(graph, options);
+  const auto plan = session.plan(inputs);
+  for (const Step& step : plan->steps) {
+    if (step.node == nullptr || !step.node->op.starts_with("Fused")) continue;
+    EXPECT_EQ(step.workload.mode == NumericMode::high_performance, step.node->op == "FusedMatMul") << step.label;
+  }
+  options.mode_operators = {"Convv"};
+  EXPECT_THROW(Session(graph, options), UserError);
+}
+
+TEST(Session, bf16_stays_near_f32_and_keeps_the_types_of_outputs) {
+  zoo::Options zoo_options;
+  zoo_options.image_size = 64;
+  const Graph graph = zoo::build("mobilenetv2", zoo_options);
+  const auto inputs = random_inputs(graph, {}, 3);
+  SessionOptions options;
+  options.dtype = DType::bf16;
+  const Session narrow(graph, options);
+  bool computes_narrow = false;
+  for (const Step& step : narrow.plan(inputs)->steps)
+    computes_narrow |= step.node != nullptr && step.workload.input(0).dtype == DType::bf16;
+  EXPECT_TRUE(computes_narrow);
+  const Tensor wide = Session(graph).run(inputs)[0], result = narrow.run(inputs)[0];
+  ASSERT_EQ(result.dtype(), DType::f32);
+  float largest = 0, worst = 0;
+  for (int64_t i = 0; i < wide.count(); ++i) {
+    largest = std::max(largest, std::abs(wide.data<float>()[i]));
+    worst = std::max(worst, std::abs(wide.data<float>()[i] - result.data<float>()[i]));
+  }
+  EXPECT_LT(worst, 0.05F * largest);
+}
+
 }  // namespace
 }  // namespace attune
