@@ -65,8 +65,7 @@ Tensor borrow_or_copy(DType dtype, Dims dims, Bytes bytes, std::shared_ptr<const
   if (!bytes.empty() && is_aligned(bytes, dtype))
     return Tensor::borrow(dtype, std::move(dims), bytes.data(), std::move(owner), file);
   constexpr size_t kSmallest = 64 << 10;  // below, a copy that stays costs less than its bookkeeping
-  if (bytes.size() >= kSmallest)
-    return Tensor::borrow_unaligned(dtype, std::move(dims), bytes, std::move(owner), file);
+  if (bytes.size() >= kSmallest) return Tensor::borrow_unaligned(dtype, std::move(dims), bytes, std::move(owner), file);
   return copy_bytes(dtype, std::move(dims), bytes);
 }
 
