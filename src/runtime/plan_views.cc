@@ -1,0 +1,110 @@
+#include "runtime/plan_views.h"
+
+#include "ops/node_traits.h"
+#include "runtime/contiguous_part.h"
+#include "runtime/cut.h"
+
+#include <algorithm>
+
+namespace attune {
+namespace {
+
+/// A view of `source` for a value, `offset` bytes into it.
+void place_view(PlanBuilder& plan, ValueId id, const TensorSpec& spec, SlotId source, int64_t offset) {
+  Slot view;
+  view.kind = Slot::Kind::view;
+  view.name = plan.graph().value(id).name;
+  view.source = source;
+  view.source_offset = offset;
+  view.spec = spec;
+  view.bytes = storage_bytes(spec).value_or(0);
+  const Layout layout = spec.layout;
+  plan.place(id, layout, plan.new_slot(std::move(view)));
+}
+
+TensorSpec in_layout(TensorSpec spec, Layout layout) {
+  spec.layout = layout;
+  return spec;
+}
+
+/// The axis of a Concat.
+size_t concat_axis(const Node& node, size_t rank) {
+  const int64_t axis = attribute_or<int64_t>(node.attributes, "axis", 0);
+  return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
+}
+
+/// The storage of a value when it is the value's alone to place; kNoSlot otherwise.
+SlotId own_storage(PlanBuilder& plan, ValueId id, Layout layout) {
+  const SlotId lies = plan.get(id, layout), storage = plan.storage(lies);
+  const bool whole = plan.slot(storage).bytes == plan.slot(lies).bytes;
+  return plan.slot(storage).kind == Slot::Kind::arena && whole ? storage : kNoSlot;
+}
+
+}  // namespace
+
+bool is_view(const Node& node) {
+  constexpr std::string_view kViews[] = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"};
+  return node.domain.empty() && std::find(std::begin(kViews), std::end(kViews), node.op) != std::end(kViews);
+}
+
+void add_view(PlanBuilder& plan, const Node& node, const Workload& workload) {
+  const ValueId input = node.inputs[0];
+  const Layout layout = node.op == "Identity" ? plan.home(input).value_or(Layout::plain) : Layout::plain;
+  place_view(plan, node.outputs[0], in_layout(workload.output(0), layout), plan.get(input, layout), 0);
+}
+
+bool add_parts(PlanBuilder& plan, const Node& node, const Workload& workload) {
+  const auto cut = find_cut(node, workload, plan.facts());
+  const auto home = cut ? plan.home(node.inputs[0]) : std::nullopt;
+  if (!home) return false;
+  const TensorSpec whole = in_layout(workload.input(0), *home);
+  std::vector<int64_t> offsets;
+  int64_t begin = cut->begin;
+  for (const auto& output : workload.outputs) {
+    if (!output) return false;
+    const int64_t length = output->dims[cut->axis];
+    const auto offset = part_offset(whole, cut->axis, begin, length);
+    if (!offset) return false;
+    offsets.push_back(*offset);
+    begin += length;
+  }
+  const SlotId source = plan.get(node.inputs[0], *home);
+  for (size_t i = 0; i < offsets.size(); ++i)
+    place_view(plan, node.outputs[i], in_layout(workload.output(i), *home), source, offsets[i]);
+  return true;
+}
+
+bool join_in_place(PlanBuilder& plan, const Node& node, const Workload& workload) {
+  if (!node.domain.empty() || node.op != "Concat") return false;
+  const auto layout = plan.home(node.inputs[0]);
+  if (!layout) return false;
+  const TensorSpec whole = in_layout(workload.output(0), *layout);
+  const size_t axis = concat_axis(node, whole.dims.size());
+  std::vector<std::pair<SlotId, int64_t>> places;
+  int64_t begin = 0;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (plan.home(node.inputs[i]) != layout) return false;
+    const SlotId id = own_storage(plan, node.inputs[i], *layout);
+    const int64_t length = workload.input(i).dims[axis];
+    const auto offset = part_offset(whole, axis, begin, length);
+    const bool twice = std::any_of(places.begin(), places.end(), [&](const auto& place) { return place.first == id; });
+    if (id == kNoSlot || !offset || twice) return false;
+    places.emplace_back(id, *offset);
+    begin += length;
+  }
+  Slot output;
+  output.name = plan.graph().value(node.outputs[0]).name;
+  output.spec = whole;
+  output.bytes = checked_bytes(whole, node);
+  const SlotId created = plan.new_slot(std::move(output));
+  plan.place(node.outputs[0], *layout, created);
+  for (const auto& [id, offset] : places) {
+    Slot& part = plan.slot(id);
+    part.kind = Slot::Kind::view;
+    part.source = created;
+    part.source_offset = offset;
+  }
+  return true;
+}
+
+}  // namespace attune

@@ -1,0 +1,20 @@
+// Nodes that need no step of their own, because their outputs lie inside of their inputs or the other way round.
+#pragma once
+
+#include "runtime/plan_builder.h"
+
+namespace attune {
+
+/// Whether a node renames dims at most: its output is its first input's storage.
+bool is_view(const Node& node);
+void add_view(PlanBuilder& plan, const Node& node, const Workload& workload);
+
+/// Split, and Slice along one axis, of a value whose parts each lie in one piece: the outputs are where the input is.
+/// False when the node is no such.
+bool add_parts(PlanBuilder& plan, const Node& node, const Workload& workload);
+
+/// Concat whose inputs can be written where they will lie in the result: nothing is left to do for it. False when the
+/// node is no such.
+bool join_in_place(PlanBuilder& plan, const Node& node, const Workload& workload);
+
+}  // namespace attune
