@@ -52,7 +52,7 @@ bool can_take(const Graph& graph, const Node& conv, size_t channels) {
 }
 
 void multiply_in(Graph& graph, Node& conv, const ChannelMap& map) {
-  const Tensor& weights = *constant_input(graph, conv, 1);
+  const Tensor weights = constant_input(graph, conv, 1)->held();
   const DType dtype = weights.dtype();
   Tensor scaled = convert(weights, DType::f64).clone();
   const int64_t channels = weights.dim(0), per_channel = weights.count() / std::max<int64_t>(channels, 1);
@@ -63,7 +63,7 @@ void multiply_in(Graph& graph, Node& conv, const ChannelMap& map) {
     for (int64_t i = 0; i < per_channel; ++i) scaled.mutable_data<double>()[c * per_channel + i] *= map.scale[at];
     bias.mutable_data<double>()[c] = bias.data<double>()[c] * map.scale[at] + map.shift[at];
   }
-  weights.release_pages();  // read for the last time, most likely
+  graph.value(conv.inputs[1]).constant.release_pages();  // read for the last time, most likely
   const std::string& name = graph.value(conv.inputs[1]).name;
   const ValueId new_weights = graph.add_constant(name + "_scaled", convert(scaled, dtype));
   const ValueId new_bias = graph.add_constant(name + "_bias", convert(bias, dtype));

@@ -11,7 +11,7 @@ namespace {
 /// Constant times a number, transposed when asked; the tensor itself when nothing changes.
 Tensor scaled(const Tensor& tensor, float factor, bool transpose) {
   if (factor == 1.0f && !transpose) return tensor;
-  const Tensor wide = convert(tensor, DType::f64);
+  const Tensor wide = convert(tensor.held(), DType::f64);
   const double* src = wide.data<double>();
   Tensor result = Tensor::allocate(DType::f64, transpose ? Dims{tensor.dim(1), tensor.dim(0)} : tensor.dims());
   double* dst = result.mutable_data<double>();

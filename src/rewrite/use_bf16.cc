@@ -134,7 +134,8 @@ class Lowering {
     if (const auto found = bf16_.find(id); found != bf16_.end()) return found->second;
     ValueId result = kNoValue;
     if (is_constant(id)) {
-      result = graph_.add_constant(graph_.value(id).name + "_bf16", convert(graph_.value(id).constant, DType::bf16));
+      result =
+          graph_.add_constant(graph_.value(id).name + "_bf16", convert(graph_.value(id).constant.held(), DType::bf16));
       graph_.value(id).constant.release_pages();  // read for the last time, most likely
     } else {
       result = new_bf16(id);

@@ -127,7 +127,7 @@ std::vector<Tensor> PlanBuilder::pack_constants(const Step& step) {
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     const SlotId id = step.inputs[i] == kNoSlot ? kNoSlot : storage(step.inputs[i]);
     if (id == kNoSlot || slot(id).kind != Slot::Kind::constant) continue;
-    held[i] = step.kernel->takes_over(static_cast<int>(i)) ? slot(id).constant.held() : slot(id).constant;
+    held[i] = slot(id).constant.held();  // another session of the same constants may let go of them meanwhile
     constants[i] = &held[i];
   }
   std::vector<Tensor> prepared = step.kernel->prepare(constants);
