@@ -32,7 +32,8 @@ def install(options):
 
 
 def build_examples(options):
-    call("cmake", "-S", ROOT / "examples/classify", "-B", options.work / "classify",
+    # Ninja, as scripts/build.sh: a bare machine has no make.
+    call("cmake", "-G", "Ninja", "-S", ROOT / "examples/classify", "-B", options.work / "classify",
          f"-DCMAKE_PREFIX_PATH={options.prefix}", "-DCMAKE_BUILD_TYPE=Release",
          "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wshadow -Wconversion -Werror")
     call("cmake", "--build", options.work / "classify", "--parallel", "2")
