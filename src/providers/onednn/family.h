@@ -17,7 +17,7 @@ extern const Family kConv;        // Conv, attune::FusedConv
 extern const Family kConvGrad;    // attune::ConvGradData, attune::ConvGradWeights
 extern const Family kDeconv;      // ConvTranspose
 extern const Family kPool;        // MaxPool, AveragePool, GlobalMaxPool, GlobalAveragePool
-extern const Family kMatMul;      // MatMul, attune::FusedMatMul
+extern const Family kMatMul;      // MatMul, attune::FusedMatMul; by matmul and by inner product
 extern const Family kSoftmax;     // Softmax, LogSoftmax
 extern const Family kLayerNorm;   // LayerNormalization
 extern const Family kEltwise;     // Relu, Sigmoid, Gelu …

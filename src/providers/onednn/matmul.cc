@@ -12,7 +12,10 @@ namespace attune::onednn {
 namespace {
 
 using PrimitiveDesc = dnnl::matmul::primitive_desc;
+using InnerDesc = dnnl::inner_product_forward::primitive_desc;
 using Desc = dnnl::memory::desc;
+
+constexpr const char* kInnerProduct = "ip:";  // before the name of an implementation
 
 bool is_full(const TensorSpec& spec, const TensorSpec& result) { return spec.dims == result.dims; }
 
@@ -70,6 +73,22 @@ struct Problem {
     const dnnl::matmul::desc desc(src, weights, dst);
     return list_implementations<PrimitiveDesc>(desc, post_ops.attributes);
   }
+
+  /// The library's other primitive for a product of two matrices, with implementations of its own. It has weights as
+  /// [columns, depth].
+  bool suits_inner_product() const { return src.dims().size() == 2 && view.input(1).constant; }
+  Desc inner_weights() const {
+    const auto dims = plain_weights.dims();
+    return {{dims[1], dims[0]}, plain_weights.data_type(), dnnl::memory::dims{1, dims[1]}};
+  }
+  std::vector<Implementation<InnerDesc>> inner_implementations() const {
+    const auto dims = plain_weights.dims();
+    const dnnl::inner_product_forward::desc desc(dnnl::prop_kind::forward_inference, src,
+                                                 describe_any(view.input(1).dtype, {dims[1], dims[0]}), dst);
+    auto list = without_references(list_implementations<InnerDesc>(desc, post_ops.attributes));
+    for (auto& one : list) one.name = kInnerProduct + one.name;
+    return list;
+  }
 };
 
 bool serves(const Workload& workload) {
@@ -81,18 +100,30 @@ std::variant<Offer, Refusal> offer(const Workload& workload) {
   Offer result;
   for (const Config& config : implementation_configs(Problem(workload).implementations()))
     if (!is_reference(config.at("impl"))) result.configs.push_back(config);
+  if (const Problem problem(workload); problem.suits_inner_product())
+    for (const Config& config : implementation_configs(problem.inner_implementations()))
+      result.configs.push_back(config);
   return result;
 }
 
 std::unique_ptr<Kernel> build(const Workload& workload, const Config& config) {
   const Problem problem(workload);
-  const PrimitiveDesc pd = choose_implementation(problem.implementations(), config);
   PrimitiveProgram program;
-  std::vector<Argument> arguments = {{DNNL_ARG_SRC, problem.src, Source::input, 0},
-                                     {DNNL_ARG_DST, problem.dst, Source::output, 0}};
-  arguments.push_back(program.packed_input(DNNL_ARG_WEIGHTS, workload, 1, problem.plain_weights, pd.weights_desc()));
-  arguments.insert(arguments.end(), problem.post_ops.arguments.begin(), problem.post_ops.arguments.end());
-  program.steps.push_back({dnnl::matmul(pd), std::move(arguments)});
+  const auto add_step = [&](const auto& primitive, const Desc& plain_weights, const Desc& packed_weights) {
+    std::vector<Argument> arguments = {{DNNL_ARG_SRC, problem.src, Source::input, 0},
+                                       {DNNL_ARG_DST, problem.dst, Source::output, 0}};
+    arguments.push_back(program.packed_input(DNNL_ARG_WEIGHTS, workload, 1, plain_weights, packed_weights));
+    arguments.insert(arguments.end(), problem.post_ops.arguments.begin(), problem.post_ops.arguments.end());
+    program.steps.push_back({primitive, std::move(arguments)});
+  };
+  const auto wanted = config.find("impl");
+  if (wanted != config.end() && wanted->second.starts_with(kInnerProduct) && problem.suits_inner_product()) {
+    const InnerDesc pd = choose_implementation(problem.inner_implementations(), config);
+    add_step(dnnl::inner_product_forward(pd), problem.inner_weights(), pd.weights_desc());
+  } else {
+    const PrimitiveDesc pd = choose_implementation(problem.implementations(), config);
+    add_step(dnnl::matmul(pd), problem.plain_weights, pd.weights_desc());
+  }
   return std::make_unique<PrimitiveKernel>(std::move(program));
 }
 
