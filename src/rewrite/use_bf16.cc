@@ -21,6 +21,7 @@ constexpr std::string_view kFollowers[] = {
     "Add",
     "AveragePool",
     "BatchNormalization",
+    "ChannelShuffle",
     "Clip",
     "Concat",
     "DepthToSpace",
@@ -101,8 +102,8 @@ class Lowering {
   bool is_constant(ValueId id) const { return graph_.value(id).is_constant(); }
 
   bool wants_bf16(const Node& node) const {
-    if (!node.domain.empty() || node.outputs.empty() || node.outputs[0] == kNoValue || !is_f32(node.outputs[0]))
-      return false;
+    const bool known = node.domain.empty() || node.domain == "attune";  // the latter are of our own rewriting
+    if (!known || node.outputs.empty() || node.outputs[0] == kNoValue || !is_f32(node.outputs[0])) return false;
     // Second outputs of normalisations are statistics, which stay f32.
     if (node.outputs.size() > 1 && node.op != "Split" && node.op != "MaxPool") return false;
     if (is_listed(node.op, kProducts)) return true;
