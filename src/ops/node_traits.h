@@ -20,6 +20,12 @@ inline bool is_random(const Node& node) {
          (node.op.starts_with("Random") || node.op == "Multinomial" || node.op == "Bernoulli" || node.op == "Dropout");
 }
 
+/// Hands its first input on under other dims at most, without looking at the contents.
+inline bool renames_dims(const Node& node) {
+  constexpr std::string_view kOps[] = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"};
+  return node.domain.empty() && std::find(std::begin(kOps), std::end(kOps), node.op) != std::end(kOps);
+}
+
 /// An attribute that is optional, of kind T: the fallback when it is missing or of another kind.
 template <class T> T attribute_or(const Attributes& attributes, std::string_view name, T fallback) {
   const auto found = attributes.find(name);

@@ -17,17 +17,12 @@ bool may_fold(const Graph& graph, const Node& node) {
                      [&](ValueId id) { return id == kNoValue || graph.value(id).is_constant(); });
 }
 
-/// These hand the storage on without looking at it, so it need not be in memory.
-bool renames_dims(const Node& node) {
-  constexpr std::string_view kOps[] = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"};
-  return node.domain.empty() && std::find(std::begin(kOps), std::end(kOps), node.op) != std::end(kOps);
-}
-
 /// Nothing when the node is better left to the run: too large, or it fails (it may never run).
 std::vector<Tensor> compute(const Graph& graph, const Node& node) {
   std::vector<Tensor> held;
   for (const ValueId id : node.inputs) {
     const Tensor constant = id == kNoValue ? Tensor() : graph.value(id).constant;
+    // What is not looked at need not be in memory.
     held.push_back(renames_dims(node) ? constant : constant.held());
   }
   std::vector<const Tensor*> inputs;

@@ -42,11 +42,6 @@ SlotId own_storage(PlanBuilder& plan, ValueId id, Layout layout) {
 
 }  // namespace
 
-bool is_view(const Node& node) {
-  constexpr std::string_view kViews[] = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"};
-  return node.domain.empty() && std::find(std::begin(kViews), std::end(kViews), node.op) != std::end(kViews);
-}
-
 void add_view(PlanBuilder& plan, const Node& node, const Workload& workload) {
   const ValueId input = node.inputs[0];
   const Layout layout = node.op == "Identity" ? plan.home(input).value_or(Layout::plain) : Layout::plain;

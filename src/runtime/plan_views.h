@@ -5,8 +5,7 @@
 
 namespace attune {
 
-/// Whether a node renames dims at most: its output is its first input's storage.
-bool is_view(const Node& node);
+/// For a node that renames_dims(): its output is its first input's storage.
 void add_view(PlanBuilder& plan, const Node& node, const Workload& workload);
 
 /// Split, and Slice along one axis, of a value whose parts each lie in one piece: the outputs are where the input is.

@@ -14,7 +14,7 @@ using PrimitiveDesc = dnnl::lstm_forward::primitive_desc;
 using Desc = dnnl::memory::desc;
 
 // Positions among the operator's inputs.
-constexpr size_t kX = 0, kW = 1, kR = 2, kB = 3, kInitialH = 5, kInitialC = 6, kPeepholes = 7;
+constexpr size_t kX = 0, kW = 1, kR = 2, kInitialH = 5, kInitialC = 6, kPeepholes = 7;
 
 /// ONNX keeps the gates in the order i, o, f, c; the library wants i, f, c, o.
 constexpr std::array<int64_t, 4> kGateOrder = {0, 2, 3, 1};
@@ -55,21 +55,6 @@ struct Problem {
   }
 };
 
-/// The sum of the two biases of ONNX, [directions, 8 * hidden] → [1, directions, 4, hidden]; zero when there is none.
-Tensor summed_bias(const Tensor* bias, int64_t directions, int64_t hidden) {
-  Tensor result = Tensor::zeros(DType::f32, {1, directions, kGates, hidden});
-  if (bias == nullptr) return result;
-  const float* src = bias->data<float>();
-  float* dst = result.mutable_data<float>();
-  for (int64_t d = 0; d < directions; ++d)
-    for (int64_t gate = 0; gate < kGates; ++gate)
-      for (int64_t h = 0; h < hidden; ++h) {
-        const int64_t from = (d * 2 * kGates + kGateOrder[static_cast<size_t>(gate)]) * hidden + h;
-        dst[(d * kGates + gate) * hidden + h] = src[from] + src[from + kGates * hidden];
-      }
-  return result;
-}
-
 bool serves(const Workload& workload) { return workload.domain.empty() && workload.op == "LSTM"; }
 
 std::variant<Offer, Refusal> offer(const Workload& workload) {
@@ -83,12 +68,7 @@ std::unique_ptr<Kernel> build(const Workload& workload, const Config& config) {
   const PrimitiveDesc pd = choose_implementation(problem.implementations(), config);
   PrimitiveProgram program;
   pack_weights(program, problem.dims, kGateOrder, pd.weights_layer_desc(), pd.weights_iter_desc());
-  const bool has_bias = workload.has_input(kB);
-  program.preparations.push_back(
-      {has_bias ? std::vector<int>{static_cast<int>(kB)} : std::vector<int>{},
-       [=, d = problem.dims.directions, h = problem.dims.hidden](std::span<const Tensor* const> constants) {
-         return summed_bias(has_bias ? constants[kB] : nullptr, d, h);
-       }});
+  pack_summed_bias(program, workload, problem.dims, kGateOrder);
   std::vector<Argument> arguments = {{DNNL_ARG_SRC_LAYER, problem.src_layer, Source::input, kX},
                                      {DNNL_ARG_WEIGHTS_LAYER, pd.weights_layer_desc(), Source::prepared, 0},
                                      {DNNL_ARG_WEIGHTS_ITER, pd.weights_iter_desc(), Source::prepared, 1},

@@ -67,6 +67,27 @@ void pack_weights(PrimitiveProgram& program, const RecurrentDims& dims, std::spa
   pack(kR, iteration, dims.hidden);
 }
 
+void pack_summed_bias(PrimitiveProgram& program, const Workload& workload, const RecurrentDims& dims,
+                      std::span<const int64_t> order) {
+  const bool given = workload.has_input(kB);
+  const std::vector<int64_t> places(order.begin(), order.end());
+  const int64_t directions = dims.directions, hidden = dims.hidden, gates = std::ssize(order);
+  const auto sum = [=](std::span<const Tensor* const> constants) {
+    Tensor result = Tensor::zeros(DType::f32, {directions, gates, hidden});
+    if (!given) return result;
+    const float* src = constants[kB]->data<float>();
+    float* dst = result.mutable_data<float>();
+    for (int64_t d = 0; d < directions; ++d)
+      for (int64_t gate = 0; gate < gates; ++gate)
+        for (int64_t h = 0; h < hidden; ++h) {
+          const int64_t from = (d * 2 * gates + places[static_cast<size_t>(gate)]) * hidden + h;
+          dst[(d * gates + gate) * hidden + h] = src[from] + src[from + gates * hidden];
+        }
+    return result;
+  };
+  program.preparations.push_back({given ? std::vector<int>{static_cast<int>(kB)} : std::vector<int>{}, sum});
+}
+
 Argument result_argument(int id, const Desc& desc, const Workload& workload, size_t output, PrimitiveProgram& program) {
   if (output < workload.outputs.size() && workload.outputs[output]) return {id, desc, Source::output, output};
   program.temporaries.push_back(desc);

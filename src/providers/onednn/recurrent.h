@@ -30,6 +30,10 @@ Tensor gates_last(const Tensor& weights, int64_t hidden, std::span<const int64_t
 void pack_weights(PrimitiveProgram& program, const RecurrentDims& dims, std::span<const int64_t> order,
                   const dnnl::memory::desc& layer, const dnnl::memory::desc& iteration);
 
+/// The sum of ONNX's two biases (input 3) for each gate, zero without one, as the next prepared tensor.
+void pack_summed_bias(PrimitiveProgram& program, const Workload& workload, const RecurrentDims& dims,
+                      std::span<const int64_t> order);
+
 /// An output of the operator, or a temporary where the node omits it.
 Argument result_argument(int id, const dnnl::memory::desc& desc, const Workload& workload, size_t output,
                          PrimitiveProgram& program);

@@ -10,7 +10,7 @@ namespace {
 using PrimitiveDesc = dnnl::vanilla_rnn_forward::primitive_desc;
 using Desc = dnnl::memory::desc;
 
-constexpr size_t kB = 3, kInitialH = 5;
+constexpr size_t kInitialH = 5;
 constexpr int64_t kGateOrder[] = {0};
 
 struct ActivationName {
@@ -54,16 +54,6 @@ struct Problem {
   }
 };
 
-/// The sum of the two biases of ONNX, [directions, 2 * hidden] → [directions, hidden]; zero when there is none.
-Tensor summed_bias(const Tensor* given, int64_t directions, int64_t hidden) {
-  Tensor result = Tensor::zeros(DType::f32, {directions, hidden});
-  for (int64_t i = 0; given != nullptr && i < directions * hidden; ++i) {
-    const float* w = given->data<float>() + i / hidden * 2 * hidden + i % hidden;
-    result.mutable_data<float>()[i] = w[0] + w[hidden];
-  }
-  return result;
-}
-
 bool serves(const Workload& workload) { return workload.domain.empty() && workload.op == "RNN"; }
 
 std::variant<Offer, Refusal> offer(const Workload& workload) {
@@ -77,12 +67,7 @@ std::unique_ptr<Kernel> build(const Workload& workload, const Config& config) {
   const PrimitiveDesc pd = choose_implementation(problem.implementations(), config);
   PrimitiveProgram program;
   pack_weights(program, problem.dims, kGateOrder, pd.weights_layer_desc(), pd.weights_iter_desc());
-  const bool has_bias = workload.has_input(kB);
-  program.preparations.push_back(
-      {has_bias ? std::vector<int>{static_cast<int>(kB)} : std::vector<int>{},
-       [=, d = problem.dims.directions, h = problem.dims.hidden](std::span<const Tensor* const> constants) {
-         return summed_bias(has_bias ? constants[kB] : nullptr, d, h);
-       }});
+  pack_summed_bias(program, workload, problem.dims, kGateOrder);
   std::vector<Argument> arguments = {{DNNL_ARG_SRC_LAYER, problem.src_layer, Source::input, 0},
                                      {DNNL_ARG_WEIGHTS_LAYER, pd.weights_layer_desc(), Source::prepared, 0},
                                      {DNNL_ARG_WEIGHTS_ITER, pd.weights_iter_desc(), Source::prepared, 1},
