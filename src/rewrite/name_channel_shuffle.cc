@@ -46,6 +46,7 @@ class Namer {
     const ValueId input = graph_.node(first).inputs[0], output = graph_.node(last).outputs[0];
     const auto &maps = shape(input), &grouped = shape(graph_.node(first).outputs[0]), &result = shape(output);
     if (!maps || !grouped || !result || *maps != *result) return 0;
+    if (bit_width(facts_.types[static_cast<size_t>(input)].dtype) < 8) return 0;  // planes are moved by whole bytes
     const auto groups = groups_of(*maps, *grouped);
     if (!groups) return 0;
     Node shuffle;

@@ -8,9 +8,9 @@
 #include "rewrite/fold_constants.h"
 #include "rewrite/forget_constants.h"
 #include "rewrite/fuse_epilogues.h"
+#include "rewrite/merge_channel_moves.h"
 #include "rewrite/name_activations.h"
 #include "rewrite/name_channel_shuffle.h"
-#include "rewrite/pipeline.h"
 #include "rewrite/pool_means.h"
 #include "rewrite/remove_dead.h"
 #include "rewrite/remove_identities.h"
@@ -37,6 +37,8 @@ constexpr PassEntry kPasses[] = {
     {"name_activations", "recognise swish, hard-swish and gelu spelled out in primitives", name_activations},
     {"name_channel_shuffle", "recognise a channel shuffle spelled as reshape, transpose and reshape",
      name_channel_shuffle},
+    {"merge_channel_moves", "give a concat before a channel shuffle and a split after it to the shuffle",
+     merge_channel_moves},
     {"pool_means", "write the mean over a map's positions as GlobalAveragePool", pool_means},
     {"resize_by_factors", "write a Resize by whole factors as Upsample", resize_by_factors},
     {"remove_dead", "drop nodes that nothing reads", remove_dead},

@@ -105,7 +105,8 @@ class Lowering {
     const bool known = node.domain.empty() || node.domain == "attune";  // the latter are of our own rewriting
     if (!known || node.outputs.empty() || node.outputs[0] == kNoValue || !is_f32(node.outputs[0])) return false;
     // Second outputs of normalisations are statistics, which stay f32.
-    if (node.outputs.size() > 1 && node.op != "Split" && node.op != "MaxPool") return false;
+    const bool parts = node.op == "Split" || node.op == "ChannelShuffle" || node.op == "MaxPool";
+    if (node.outputs.size() > 1 && !parts) return false;
     if (is_listed(node.op, kProducts)) return true;
     if (!is_listed(node.op, kFollowers)) return false;
     return std::ranges::any_of(node.inputs, [&](ValueId id) { return id != kNoValue && lowered_.count(id) > 0; });

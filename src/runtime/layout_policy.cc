@@ -70,9 +70,9 @@ Workload with_layout(Workload workload, Layout layout) {
   constexpr int64_t kFewChannels = 4;
   const bool image = is_convolution(workload.op) && layout != Layout::nhwc && workload.input(0).dims.size() == rank &&
                      workload.input(0).dims[1] <= kFewChannels;
-  // Concat's inputs differ in one dim and are all of the same kind.
-  for (size_t i = image ? 1 : 0; i < workload.inputs.size(); ++i)
-    assign(workload.inputs[i], i == 0 || workload.op == "Concat");
+  // What joins its inputs has them all of one kind, though they differ in one dim.
+  const bool joins = workload.op == "Concat" || workload.op == "ChannelShuffle";
+  for (size_t i = image ? 1 : 0; i < workload.inputs.size(); ++i) assign(workload.inputs[i], i == 0 || joins);
   for (auto& spec : workload.outputs) assign(spec, true);
   return workload;
 }

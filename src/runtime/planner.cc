@@ -72,6 +72,34 @@ class Planner {
     return Layout::plain;
   }
 
+  /// The layout in which a convolution will read a value; plain when none does.
+  Layout layout_for_convolution(ValueId id) const {
+    for (const Node& reader : plan_.graph().nodes()) {
+      if (reader.inputs.empty() || reader.inputs[0] != id) continue;
+      const auto workload = make_workload(plan_.graph(), plan_.facts(), reader);
+      if (!workload) continue;
+      const Layout layout = layout_candidates(*workload, region_, Layout::plain).front();
+      return with_layout(*workload, layout).input(0).layout;
+    }
+    return Layout::plain;
+  }
+
+  /// The forms of a workload to try, the best first.
+  std::vector<Workload> candidates(const Node& node, const Workload& plain) const {
+    std::vector<Workload> forms;
+    const Layout current = current_layout(node);
+    // A cast may convert the layout on its way.
+    if (const Layout wanted = node.op == "Cast" && node.domain.empty() && current == Layout::plain
+                                  ? layout_for_convolution(node.outputs[0])
+                                  : Layout::plain;
+        wanted != Layout::plain) {
+      forms.push_back(plain);
+      forms.back().outputs[0]->layout = wanted;
+    }
+    for (const Layout layout : layout_candidates(plain, region_, current)) forms.push_back(with_layout(plain, layout));
+    return forms;
+  }
+
   void add_static(const Node& node, const Workload& plain) {
     std::optional<Workload> chosen_workload;
     std::optional<KernelChoice> chosen;
@@ -84,9 +112,8 @@ class Planner {
         alternatives = chosen->alternatives;
       }
     }
-    for (const Layout layout : layout_candidates(plain, region_, current_layout(node))) {
+    for (Workload& workload : candidates(node, plain)) {
       if (chosen) break;
-      Workload workload = with_layout(plain, layout);
       KernelChoice choice = plan_.cache().choice(workload, plan_.options().providers);
       alternatives.insert(alternatives.end(), choice.alternatives.begin(), choice.alternatives.end());
       if (choice.provider == nullptr) continue;

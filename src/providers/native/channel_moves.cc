@@ -1,6 +1,7 @@
 #include "providers/native/channel_moves.h"
 
 #include "ops/node_traits.h"
+#include "providers/native/interleave.h"
 
 #include <algorithm>
 #include <cstring>
@@ -37,37 +38,84 @@ class PixelKernel : public Kernel {
   Pixels pixels_;
 };
 
+/// The channels of all inputs side by side, transposed as [groups, each], cut into the outputs.
 class ShuffleKernel final : public PixelKernel {
  public:
-  ShuffleKernel(const TensorSpec& spec, int64_t groups) : PixelKernel(spec), groups_(groups) {}
+  ShuffleKernel(const Workload& workload, int64_t groups) : PixelKernel(workload.input(0)) {
+    std::vector<Place> joined;
+    for (size_t i = 0; i < workload.inputs.size(); ++i) {
+      input_channels_.push_back(workload.input(i).dims[1]);
+      for (int64_t c = 0; c < input_channels_.back(); ++c) joined.push_back({i, c});
+    }
+    const auto channels = static_cast<int64_t>(joined.size()), each = channels / groups;
+    int64_t at = 0;
+    for (const auto& output : workload.outputs) {
+      Part part{output->dims[1], {}, 0};
+      for (int64_t i = 0; i < part.channels; ++i, ++at)
+        part.from.push_back(joined[static_cast<size_t>(at % groups * each + at / groups)]);
+      part.pairs = count_pairs(part.from);
+      parts_.push_back(std::move(part));
+    }
+  }
 
  private:
-  template <class T> void shuffle(const KernelArguments& arguments, int64_t begin, int64_t end) const {
-    const int64_t channels = pixels_.channels, each = channels / groups_;
+  struct Place {
+    size_t input;
+    int64_t channel;
+  };
+  struct Part {
+    int64_t channels;
+    std::vector<Place> from;  // of each channel
+    int64_t pairs;            // at its beginning: channels 2i and 2i + 1 come from two places that advance together
+  };
+
+  static int64_t count_pairs(const std::vector<Place>& from) {
+    int64_t pairs = 0;
+    for (size_t i = 0; i + 1 < from.size(); i += 2, ++pairs)
+      for (const size_t side : {size_t{0}, size_t{1}})
+        if (from[i + side].input != from[side].input ||
+            from[i + side].channel != from[side].channel + static_cast<int64_t>(i / 2))
+          return pairs;
+    return pairs;
+  }
+
+  template <class T> void shuffle(const KernelArguments& arguments, const Part& part, std::byte* output, int64_t begin,
+                                  int64_t end) const {
+    const auto channel = [&](size_t i, int64_t p) {
+      const Place& place = part.from[i];
+      return reinterpret_cast<const T*>(arguments.inputs[place.input]) + p * input_channels_[place.input] +
+             place.channel;
+    };
+    // What is written past the end of a pixel's channels is overwritten with the next pixel; the last one has none.
+    const auto room = [&](size_t i) {
+      return part.from[i].channel + part.pairs + kInterleaveStep<T> <= 2 * input_channels_[part.from[i].input];
+    };
+    const bool roomy = part.pairs > 0 && room(0) && room(1) && part.pairs + kInterleaveStep<T> <= part.channels;
     for (int64_t p = begin; p < end; ++p) {
-      const T* src = reinterpret_cast<const T*>(arguments.inputs[0]) + p * channels;
-      T* dst = reinterpret_cast<T*>(arguments.outputs[0]) + p * channels;
-      if (groups_ == 2) {  // the usual case, as a loop that compilers vectorise
-        for (int64_t i = 0; i < each; ++i) {
-          dst[2 * i] = src[i];
-          dst[2 * i + 1] = src[each + i];
-        }
-        continue;
+      T* dst = reinterpret_cast<T*>(output) + p * part.channels;
+      if (part.pairs > 0) {  // the usual case of two groups
+        if (roomy && p + 1 < end)
+          interleave_rounded(channel(0, p), channel(1, p), dst, part.pairs);
+        else
+          interleave(channel(0, p), channel(1, p), dst, part.pairs);
       }
-      for (int64_t i = 0; i < each; ++i)
-        for (int64_t g = 0; g < groups_; ++g) dst[i * groups_ + g] = src[g * each + i];
+      for (auto i = static_cast<size_t>(2 * part.pairs); i < part.from.size(); ++i) dst[i] = *channel(i, p);
     }
   }
   void run_pixels(const KernelArguments& arguments, int64_t begin, int64_t end) const override {
-    switch (pixels_.element_bytes) {
-      case 1: return shuffle<uint8_t>(arguments, begin, end);
-      case 2: return shuffle<uint16_t>(arguments, begin, end);
-      case 4: return shuffle<uint32_t>(arguments, begin, end);
-      default: return shuffle<uint64_t>(arguments, begin, end);
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      std::byte* output = arguments.outputs[i];
+      switch (pixels_.element_bytes) {
+        case 1: shuffle<uint8_t>(arguments, parts_[i], output, begin, end); break;
+        case 2: shuffle<uint16_t>(arguments, parts_[i], output, begin, end); break;
+        case 4: shuffle<uint32_t>(arguments, parts_[i], output, begin, end); break;
+        default: shuffle<uint64_t>(arguments, parts_[i], output, begin, end); break;
+      }
     }
   }
 
-  int64_t groups_;
+  std::vector<int64_t> input_channels_;
+  std::vector<Part> parts_;
 };
 
 class SplitKernel final : public PixelKernel {
@@ -104,8 +152,11 @@ bool moves_channels(const Workload& workload) { return is_shuffle(workload) || i
 
 std::variant<Offer, Refusal> offer_channel_moves(const Workload& workload) {
   const TensorSpec& src = workload.input(0);
-  if (src.layout != Layout::nhwc || src.dims.size() < 3)
-    return refuse("native moves of channels are for maps in channels-last order, got {}", to_text(workload.inputs[0]));
+  // The second input of a Split only states the sizes.
+  for (size_t i = 0; i < (is_split(workload) ? 1 : workload.inputs.size()); ++i)
+    if (!workload.inputs[i] || workload.input(i).layout != Layout::nhwc || workload.input(i).dims.size() < 3)
+      return refuse("native moves of channels are for maps in channels-last order, got {}",
+                    to_text(workload.inputs[i]));
   for (const auto& output : workload.outputs) {
     if (!output) return refuse("an output is omitted");
     if (output->layout != Layout::nhwc) return refuse("an output is not in channels-last order");
@@ -119,7 +170,7 @@ std::variant<Offer, Refusal> offer_channel_moves(const Workload& workload) {
 std::unique_ptr<Kernel> build_channel_moves(const Workload& workload) {
   if (is_split(workload)) return std::make_unique<SplitKernel>(workload);
   const int64_t groups = attribute_or<int64_t>(workload.attributes, "groups", 1);
-  return std::make_unique<ShuffleKernel>(workload.input(0), groups);
+  return std::make_unique<ShuffleKernel>(workload, groups);
 }
 
 }  // namespace attune::native

@@ -1,0 +1,89 @@
+#include "rewrite/merge_channel_moves.h"
+
+#include "ops/infer_graph.h"
+#include "ops/node_traits.h"
+#include "rewrite/uses.h"
+
+#include <map>
+
+namespace attune::rewrite {
+namespace {
+
+class Merger {
+ public:
+  explicit Merger(Graph& graph)
+      : graph_(graph), facts_(infer_graph(graph)), uses_(graph), removed_(graph.nodes().size(), false) {
+    for (size_t i = 0; i < graph.nodes().size(); ++i)
+      for (const ValueId id : graph.nodes()[i].outputs)
+        if (id != kNoValue) makers_[id] = static_cast<NodeId>(i);
+  }
+
+  int run() {
+    int changes = 0;
+    for (size_t i = 0; i < graph_.nodes().size(); ++i) {
+      const auto id = static_cast<NodeId>(i);
+      if (!is_shuffle(graph_.node(id))) continue;
+      changes += take_concat(id);
+      changes += take_split(id);
+    }
+    if (changes > 0) erase_nodes(graph_, removed_);
+    return changes;
+  }
+
+ private:
+  static bool is_shuffle(const Node& node) { return node.domain == "attune" && node.op == "ChannelShuffle"; }
+
+  const std::optional<Shape>& shape(ValueId id) const { return facts_.types[static_cast<size_t>(id)].shape; }
+
+  bool is_along_channels(const Node& node, std::string_view op) const {
+    if (!node.domain.empty() || node.op != op) return false;
+    const auto& dims = shape(node.inputs[0]);
+    if (!dims) return false;
+    const int64_t axis = attribute_or<int64_t>(node.attributes, "axis", 0);
+    return (axis < 0 ? axis + static_cast<int64_t>(dims->size()) : axis) == 1;
+  }
+
+  int take_concat(NodeId shuffle) {
+    const ValueId joined = graph_.node(shuffle).inputs[0];
+    const auto maker = makers_.find(joined);
+    if (maker == makers_.end() || uses_.count(joined) != 1) return 0;
+    const Node& concat = graph_.node(maker->second);
+    if (!is_along_channels(concat, "Concat")) return 0;
+    graph_.node(shuffle).inputs = concat.inputs;
+    removed_[static_cast<size_t>(maker->second)] = true;
+    return 1;
+  }
+
+  int take_split(NodeId shuffle) {
+    const NodeId reader = uses_.only_reader(graph_.node(shuffle).outputs[0]);
+    if (reader == kNoNode || !is_along_channels(graph_.node(reader), "Split")) return 0;
+    std::vector<int64_t> parts;
+    for (const ValueId id : graph_.node(reader).outputs) {
+      if (id == kNoValue || !shape(id) || !(*shape(id))[1].is_known()) return 0;
+      parts.push_back((*shape(id))[1].value());
+    }
+    // The merged node stands where the shuffle stood, so before all who read the parts.
+    graph_.node(shuffle).outputs = graph_.node(reader).outputs;
+    graph_.node(shuffle).attributes["split"] = std::move(parts);
+    removed_[static_cast<size_t>(reader)] = true;
+    return 1;
+  }
+
+  Graph& graph_;
+  GraphFacts facts_;
+  Uses uses_;
+  std::vector<bool> removed_;
+  std::map<ValueId, NodeId> makers_;
+};
+
+}  // namespace
+
+int merge_channel_moves(Graph& graph) {
+  try {
+    return Merger(graph).run();
+  } catch (const UserError&) {
+    return 0;  // a body for other shapes: left as it is
+  }
+}
+
+}  // namespace attune::rewrite
