@@ -1,10 +1,10 @@
 // attune why: which kernel runs each node, in which layout, and what the other providers said.
-#include "base/statistics.h"
 #include "cli/input_arguments.h"
 #include "cli/model_argument.h"
 #include "cli/output.h"
 #include "cli/runner_arguments.h"
 #include "cli/verbs.h"
+#include "job/tuning_task.h"
 
 #include <CLI/CLI.hpp>
 
@@ -34,21 +34,6 @@ std::string layout_of(const Step& step) {
 std::string op_of(const Step& step) {
   if (step.node == nullptr) return "Reorder";
   return step.node->domain.empty() ? step.node->op : step.node->domain + "::" + step.node->op;
-}
-
-/// The median time of each step over a few runs.
-std::vector<double> measure_steps(const Session& session, const std::vector<Tensor>& inputs) {
-  constexpr int kWarmUp = 3, kRuns = 15;
-  std::vector<std::vector<double>> samples;
-  for (int i = 0; i < kWarmUp + kRuns; ++i) {
-    std::vector<double> milliseconds;
-    session.run(inputs, {.step_ms = &milliseconds});
-    samples.resize(milliseconds.size());
-    for (size_t s = 0; s < milliseconds.size() && i >= kWarmUp; ++s) samples[s].push_back(milliseconds[s]);
-  }
-  std::vector<double> medians;
-  for (const auto& of_step : samples) medians.push_back(summarize_samples(of_step).median);
-  return medians;
 }
 
 void add_times(const std::vector<double>& times, Table& table, Json& json) {
@@ -110,7 +95,7 @@ ExitCode run_why(const WhyArguments& arguments) {
   if (!arguments.node.empty() && table.rows.empty())
     throw UserError("no step is named '{}'; it may be folded or fused into another (run 'attune why {}' for all)",
                     arguments.node, arguments.model);
-  if (arguments.time) add_times(measure_steps(session, inputs), table, report.json);
+  if (arguments.time) add_times(time_steps(session, inputs), table, report.json);
   report.tables.push_back(std::move(table));
   report.tables.insert(report.tables.end(), details.begin(), details.end());
   print(report, arguments.format);

@@ -2,6 +2,7 @@
 
 #include "ops/node_traits.h"
 #include "ops/run_node.h"
+#include "rewrite/share_constants.h"
 #include "rewrite/uses.h"
 
 #include <algorithm>
@@ -39,9 +40,8 @@ std::vector<Tensor> compute(const Graph& graph, const Node& node) {
   }
 }
 
-}  // namespace
-
-int fold_constants(Graph& graph) {
+/// The nodes of this graph, not those of bodies.
+int fold_nodes(Graph& graph) {
   std::vector<bool> folded(graph.nodes().size(), false);
   int changes = 0;
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
@@ -62,6 +62,18 @@ int fold_constants(Graph& graph) {
     ++changes;
   }
   if (changes > 0) erase_nodes(graph, folded);
+  return changes;
+}
+
+}  // namespace
+
+int fold_constants(Graph& graph) {
+  int changes = fold_nodes(graph);
+  // What became constant here may be all that a body was waiting for.
+  if (share_constants(graph) == 0) return changes;
+  for (Node& node : graph.nodes())
+    for (auto& [name, attribute] : node.attributes)
+      if (const auto* body = std::get_if<std::shared_ptr<Graph>>(&attribute)) changes += fold_constants(**body);
   return changes;
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/graph_session.h"
 
 #include "ops/run_node.h"
+#include "rewrite/inline_branches.h"
 #include "runtime/kernel_choice.h"
 
 #include <algorithm>
@@ -15,6 +16,9 @@ using Clock = std::chrono::steady_clock;
 constexpr int64_t kMostContentElements = 16;
 // A loop counter must not give rise to a plan for each of its values.
 constexpr int kMostContentPlans = 16;
+// Nor must what a detector finds in an image.
+constexpr size_t kMostDataPlans = 16;
+constexpr const char* kOpenKey = "open";
 
 bool may_be_shape(const Tensor& tensor) {
   const bool integer = tensor.dtype() == DType::i64 || tensor.dtype() == DType::i32 || tensor.dtype() == DType::boolean;
@@ -48,24 +52,67 @@ void run_named(const Step& step, size_t index, RunState& state) {
   }
 }
 
-bool has_open_shapes(const Plan& plan) {
-  return std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& step) { return !step.kernel; });
+int64_t open_steps(const Plan& plan) {
+  return std::count_if(plan.steps.begin(), plan.steps.end(), [](const Step& step) { return !step.kernel; });
 }
 
 }  // namespace
 
-GraphSession::GraphSession(std::shared_ptr<const Graph> graph, std::shared_ptr<const PlanOptions> options)
-    : graph_(std::move(graph)), options_(std::move(options)) {}
+GraphSession::GraphSession(std::shared_ptr<const Graph> graph, std::shared_ptr<const PlanOptions> options,
+                           ShapesBy shapes)
+    : graph_(std::move(graph)), options_(std::move(options)), shapes_(shapes) {}
 
-std::shared_ptr<const Plan> GraphSession::make(std::span<const Tensor> given, bool with_contents) {
+std::shared_ptr<const Graph> GraphSession::with_known_branches(GraphFacts& facts, const InferOptions& infer) {
+  std::shared_ptr<const Graph> current = graph_;
+  std::string taken;  // which branches: what tells two graphs apart
+  const auto condition = [&](const Node& node) -> std::optional<bool> {
+    const Tensor& known = facts.constants[static_cast<size_t>(node.inputs[0])];
+    if (known.empty() || known.count() != 1 || known.dtype() != DType::boolean) return std::nullopt;
+    const bool value = known.data<bool>()[0];
+    taken += node.name + (value ? "+" : "-") + "\n";
+    return value;
+  };
+  for (;;) {
+    auto next = std::make_shared<Graph>(*current);
+    if (rewrite::inline_branches(*next, condition) == 0) return current;
+    auto& kept = inlined_[taken];
+    if (!kept) kept = std::move(next);
+    current = kept;
+    facts = infer_graph(*current, infer);
+  }
+}
+
+GraphSession::Division& GraphSession::division_for(const Graph& graph, DividedGraph parts) {
+  auto& division = divisions_[{&graph, parts.in_tail}];
+  if (!division) {
+    auto tail = std::make_unique<GraphSession>(parts.tail, options_, ShapesBy::data);
+    division = std::make_unique<Division>(Division{std::move(parts), std::move(tail)});
+  }
+  return *division;
+}
+
+GraphSession::Made GraphSession::make(std::span<const Tensor> given, Known known) {
   InferOptions infer;
   for (size_t i = 0; i < given.size(); ++i) {
     const ValueId id =
         i < graph_->inputs.size() ? graph_->inputs[i] : graph_->captures[i - graph_->inputs.size()].inner;
-    infer.types[id] = {given[i].dtype(), to_shape(given[i].dims())};
-    if (with_contents && may_be_shape(given[i])) infer.contents[id] = given[i];
+    infer.types[id] = {given[i].dtype(),
+                       known == Known::dtypes ? std::nullopt : std::optional(to_shape(given[i].dims()))};
+    if (known == Known::small_contents && may_be_shape(given[i])) infer.contents[id] = given[i];
   }
-  return std::make_shared<const Plan>(make_plan(graph_, infer_graph(*graph_, infer), *options_, cache_));
+  GraphFacts facts = infer_graph(*graph_, infer);
+  Made made;
+  std::shared_ptr<const Graph> planned = with_known_branches(facts, infer);
+  if (known != Known::dtypes) {
+    if (auto parts = divide_at_open_shapes(*planned, facts)) {
+      made.open_steps = std::count(parts->in_tail.begin(), parts->in_tail.end(), true);
+      made.division = &division_for(*planned, std::move(*parts));
+      planned = made.division->parts.head;
+    }
+  }
+  made.plan = std::make_shared<const Plan>(make_plan(planned, facts, *options_, cache_));
+  made.open_steps += open_steps(*made.plan);
+  return made;
 }
 
 GraphSession::Entry& GraphSession::entry_for(std::span<const Tensor> given) {
@@ -77,49 +124,65 @@ GraphSession::Entry& GraphSession::entry_for(std::span<const Tensor> given) {
     if (exact != entries_.end()) return *exact->second;
     if (with_contents) key += contents_key(given);
   }
-  auto& entry = entries_[key];
-  if (!entry) {
-    auto plan = make(given, with_contents);
-    const bool could_matter = std::any_of(given.begin(), given.end(), may_be_shape);
-    if (!contents_matter_ && could_matter && has_open_shapes(*plan)) {
-      // Shapes that depend on a small integer input: plan for its contents too, if that closes any.
-      auto closed = make(given, true);
-      const auto open = [](const Plan& p) {
-        return std::count_if(p.steps.begin(), p.steps.end(), [](const Step& s) { return !s.kernel; });
-      };
-      if (open(*closed) < open(*plan)) {
-        contents_matter_ = true;
-        entry = std::make_unique<Entry>(std::move(plan));
-        ++content_plans_;
-        auto& exact = entries_[key + contents_key(given)];
-        exact = std::make_unique<Entry>(std::move(closed));
-        return *exact;
-      }
-    }
-    if (with_contents) ++content_plans_;
-    entry = std::make_unique<Entry>(std::move(plan));
+  if (const auto found = entries_.find(key); found != entries_.end()) return *found->second;
+  const auto add = [&](const std::string& name, Made made) -> Entry& {
+    auto& entry = entries_[name];
+    entry = std::make_unique<Entry>(std::move(made.plan), made.division);
+    return *entry;
+  };
+  if (shapes_ == ShapesBy::data && entries_.size() >= kMostDataPlans) {
+    // Ever new shapes: one plan for all of them, whose steps choose their kernels as they run.
+    const auto open = entries_.find(kOpenKey);
+    return open != entries_.end() ? *open->second : add(kOpenKey, make(given, Known::dtypes));
   }
-  return *entry;
+  Made made = make(given, with_contents ? Known::small_contents : Known::shapes);
+  const bool could_matter = std::any_of(given.begin(), given.end(), may_be_shape);
+  if (!contents_matter_ && could_matter && made.open_steps > 0) {
+    // Shapes that depend on a small integer input: plan for its contents too, if that closes any.
+    Made closed = make(given, Known::small_contents);
+    if (closed.open_steps < made.open_steps) {
+      contents_matter_ = true;
+      add(key, std::move(made));
+      ++content_plans_;
+      return add(key + contents_key(given), std::move(closed));
+    }
+  }
+  if (with_contents) ++content_plans_;
+  return add(key, std::move(made));
 }
 
-std::shared_ptr<const Plan> GraphSession::plan(std::span<const Tensor> given) { return entry_for(given).plan; }
+std::shared_ptr<const Plan> GraphSession::plan(std::span<const Tensor> given) {
+  Entry& entry = entry_for(given);
+  if (entry.division == nullptr) return entry.plan;
+  std::vector<Tensor> outputs(entry.plan->outputs.size());
+  const auto rest = entry.division->tail->plan(run_head(entry, given, outputs, {}));
+  auto all = std::make_shared<Plan>(*entry.plan);
+  all->steps.insert(all->steps.end(), rest->steps.begin(), rest->steps.end());
+  all->arena_bytes += rest->arena_bytes;
+  return all;
+}
 
-SessionMemory GraphSession::memory() {
+void GraphSession::add_memory(SessionMemory& memory, std::map<const std::byte*, int64_t>& constants) {
   const std::lock_guard lock(mutex_);
-  SessionMemory memory;
-  std::map<const std::byte*, int64_t> constants;
   for (const auto& [key, entry] : entries_) {
     ++memory.plans;
     entry->plan->add_constants(constants);
     memory.largest_arena_bytes = std::max(memory.largest_arena_bytes, entry->plan->arena_bytes);
     memory.held_arena_bytes += entry->plan->arena_bytes * entry->states.made();
   }
+  for (const auto& [nodes, division] : divisions_) division->tail->add_memory(memory, constants);
+}
+
+SessionMemory GraphSession::memory() {
+  SessionMemory memory;
+  std::map<const std::byte*, int64_t> constants;
+  add_memory(memory, constants);
   for (const auto& [storage, bytes] : constants) memory.constant_bytes += bytes;
   return memory;
 }
 
-void GraphSession::run(std::span<const Tensor> given, std::span<Tensor> outputs, const RunOptions& options) {
-  Entry& entry = entry_for(given);
+void GraphSession::run_plan(Entry& entry, std::span<const Tensor> given, std::span<Tensor> outputs,
+                            const RunOptions& options) {
   struct Lease {
     RunStatePool& pool;
     std::unique_ptr<RunState> state = pool.take();
@@ -142,6 +205,38 @@ void GraphSession::run(std::span<const Tensor> given, std::span<Tensor> outputs,
       (*options.step_ms)[i] = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   }
   state.take_outputs(outputs);
+}
+
+std::vector<Tensor> GraphSession::run_head(Entry& entry, std::span<const Tensor> given, std::span<Tensor> outputs,
+                                           const RunOptions& options) {
+  run_plan(entry, given, outputs, options);
+  std::vector<Tensor> rest;
+  for (const PartSource& source : entry.division->parts.tail_inputs)
+    rest.push_back(source.kind == PartSource::Kind::given ? given[source.index] : outputs[source.index]);
+  return rest;
+}
+
+void GraphSession::run(std::span<const Tensor> given, std::span<Tensor> outputs, const RunOptions& options) {
+  Entry& entry = entry_for(given);
+  if (entry.division == nullptr) return run_plan(entry, given, outputs, options);
+  const DividedGraph& parts = entry.division->parts;
+  std::vector<Tensor> of_head(parts.head->outputs.size()), of_tail(parts.tail->outputs.size());
+  // Tensors that the caller wants written go to the part that makes them.
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const PartSource& source = parts.outputs[i];
+    (source.kind == PartSource::Kind::tail ? of_tail : of_head)[source.index] = outputs[i];
+  }
+  const std::vector<Tensor> rest = run_head(entry, given, of_head, options);
+  RunOptions tail_options = options;
+  std::vector<double> tail_ms;
+  if (options.step_ms != nullptr) tail_options.step_ms = &tail_ms;
+  entry.division->tail->run(rest, of_tail, tail_options);
+  if (options.step_ms != nullptr) options.step_ms->insert(options.step_ms->end(), tail_ms.begin(), tail_ms.end());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const PartSource& source = parts.outputs[i];
+    if (outputs[i].empty())
+      outputs[i] = source.kind == PartSource::Kind::tail ? of_tail[source.index] : of_head[source.index];
+  }
 }
 
 GraphSession& GraphSession::body(const Graph& graph) {
@@ -201,7 +296,7 @@ bool GraphSession::run_by_provider(const Node& node, std::span<const Tensor* con
     else
       workload.outputs.push_back(TensorSpec{types[i].dtype, *dims, Layout::plain, false});
   }
-  const KernelChoice choice = choose_kernel(workload, options_->providers);
+  const KernelChoice& choice = cache_.choice(workload, *options_);
   if (choice.provider == nullptr || choice.provider == options_->providers.back()) return false;
   const auto kernel = cache_.kernel(workload, *choice.provider, choice.config);
   std::vector<const std::byte*> input_pointers;

@@ -91,7 +91,7 @@ SlotId PlanBuilder::add_conversion(ValueId id, Layout layout) {
   const SlotId created = new_slot(std::move(target));
   step.outputs = {created};
   const auto recorded = recorded_choice(step.label, step.workload);
-  const KernelChoice choice = recorded ? *recorded : cache_.choice(step.workload, options_.providers);
+  const KernelChoice choice = recorded ? *recorded : cache_.choice(step.workload, options_);
   finish_step(std::move(step), choice);
   return created;
 }

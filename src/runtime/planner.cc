@@ -114,7 +114,7 @@ class Planner {
     }
     for (Workload& workload : candidates(node, plain)) {
       if (chosen) break;
-      KernelChoice choice = plan_.cache().choice(workload, plan_.options().providers);
+      KernelChoice choice = plan_.cache().choice(workload, plan_.options());
       alternatives.insert(alternatives.end(), choice.alternatives.begin(), choice.alternatives.end());
       if (choice.provider == nullptr) continue;
       chosen_workload = std::move(workload);
@@ -204,12 +204,35 @@ NumericMode PlanOptions::mode_of(const Node& node) const {
   return mode_operators.empty() || mode_operators.count(op) > 0 ? mode : NumericMode::high_precision;
 }
 
-const KernelChoice& PlanCache::choice(const Workload& workload, std::span<const Provider* const> providers) {
+KernelChoice PlanCache::choose(const Workload& workload, const PlanOptions& options) {
+  KernelChoice choice = choose_kernel(workload, options.providers);
+  const auto advice = options.advisor ? options.advisor->advise(workload) : std::nullopt;
+  if (!advice) return choice;
+  for (const Provider* provider : options.providers) {
+    if (provider->name() != advice->provider) continue;
+    try {
+      static_cast<void>(kernel(workload, *provider, advice->config));
+    } catch (const UserError&) {
+      break;  // the provider no longer has this config: the rule stands
+    }
+    choice.provider = provider;
+    choice.config = advice->config;
+    choice.reason = advice->reason;
+    break;
+  }
+  return choice;
+}
+
+const KernelChoice& PlanCache::choice(const Workload& workload, const PlanOptions& options) {
   const std::string key = workload.key();
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = choices_.find(key);
+    if (found != choices_.end()) return found->second;
+  }
+  KernelChoice choice = choose(workload, options);
   const std::lock_guard lock(mutex_);
-  const auto found = choices_.find(key);
-  if (found != choices_.end()) return found->second;
-  return choices_.emplace(key, choose_kernel(workload, providers)).first->second;
+  return choices_.emplace(key, std::move(choice)).first->second;  // the first one, should two threads have chosen
 }
 
 std::shared_ptr<const Kernel> PlanCache::kernel(const Workload& workload, const Provider& provider,

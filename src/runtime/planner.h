@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernel/provider.h"
+#include "runtime/advisor.h"
 #include "runtime/kernel_choice.h"
 #include "runtime/plan.h"
 
@@ -30,6 +31,7 @@ struct PlanOptions {
   std::set<std::string, std::less<>> mode_operators;  // that `mode` is for, others being high_precision; empty: all
   int64_t memory_limit_bytes = 0;                     // of arena and constants; 0: none
   RecordedSteps recorded;                             // used for the steps whose workload is the same
+  std::shared_ptr<const Advisor> advisor;             // shared: sessions of bodies ask it too; nullptr: rules decide
 
   NumericMode mode_of(const Node& node) const;
 };
@@ -37,11 +39,13 @@ struct PlanOptions {
 /// Kernels and packed constants that plans of one graph share: another batch size packs no weight twice.
 class PlanCache {
  public:
-  /// choose_kernel, remembered.
-  const KernelChoice& choice(const Workload& workload, std::span<const Provider* const> providers);
+  /// What the advisor says, where its kernel can be built, else choose_kernel; remembered.
+  const KernelChoice& choice(const Workload& workload, const PlanOptions& options);
   std::shared_ptr<const Kernel> kernel(const Workload& workload, const Provider& provider, const Config& config);
 
  private:
+  KernelChoice choose(const Workload& workload, const PlanOptions& options);
+
   std::mutex mutex_;
   std::map<std::string, KernelChoice> choices_;
   std::map<std::string, std::shared_ptr<const Kernel>> kernels_;  // shared: plans keep them alive

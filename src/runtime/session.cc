@@ -32,6 +32,7 @@ std::shared_ptr<const PlanOptions> plan_options(const SessionOptions& options) {
   }
   result->memory_limit_bytes = options.memory_limit_bytes;
   result->recorded = options.recorded;
+  result->advisor = options.advisor;
   for (const std::string& name : options.providers) result->providers.push_back(&require_provider(name));
   if (options.providers.empty()) result->providers.assign(providers().begin(), providers().end());
   const Provider& last_resort = require_provider("reference");

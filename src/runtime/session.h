@@ -26,6 +26,7 @@ struct SessionOptions {
   bool pin_workers = false;                 // keep worker threads on cores of their own
   bool rewrite = true;                      // fuse and fold before planning
   RecordedSteps recorded;                   // of a saved plan; see plan_file.h
+  std::shared_ptr<const Advisor> advisor;   // shared: several sessions may ask one; nullptr: rules choose kernels
 };
 
 /// What a session holds on to between runs; it only grows.

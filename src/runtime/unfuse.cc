@@ -30,7 +30,7 @@ bool only_reference_serves(const Graph& graph, const GraphFacts& facts, const No
   const auto workload = planned_workload(graph, facts, node, options);
   if (!workload) return false;  // shapes come later; the run-time choice is made then
   for (const Layout layout : layout_candidates(*workload, region, Layout::plain)) {
-    const KernelChoice& choice = cache.choice(with_layout(*workload, layout), options.providers);
+    const KernelChoice& choice = cache.choice(with_layout(*workload, layout), options);
     if (choice.provider != nullptr && choice.provider != options.providers.back()) return false;
   }
   return true;
@@ -60,7 +60,7 @@ bool wants_winograd(const Graph& graph, const GraphFacts& facts, const Node& nod
   if (node.op != "FusedConv") return false;
   const auto fused = planned_workload(graph, facts, node, options);
   if (!fused || fused->input(0).dtype != DType::f32 || !suits_winograd(node, fused->input(1).dims)) return false;
-  if (is_winograd(cache.choice(with_layout(*fused, region), options.providers))) return false;
+  if (is_winograd(cache.choice(with_layout(*fused, region), options))) return false;
   Workload alone = *fused;
   const Node base = without_epilogue(node);
   alone.domain = base.domain;
@@ -68,7 +68,7 @@ bool wants_winograd(const Graph& graph, const GraphFacts& facts, const Node& nod
   alone.version = base.version;
   alone.attributes = base.attributes;
   alone.inputs.resize(base.inputs.size());
-  return is_winograd(cache.choice(with_layout(alone, region), options.providers));
+  return is_winograd(cache.choice(with_layout(alone, region), options));
 }
 
 /// The operator and its epilogue as nodes of their own.
