@@ -16,6 +16,8 @@ find_package(CLI11 QUIET)
 attune_require(CLI11_FOUND "CLI11" "libcli11-dev")
 find_package(ZLIB QUIET)
 attune_require(ZLIB_FOUND "zlib" "zlib1g-dev")
+find_package(SQLite3 QUIET)
+attune_require(SQLite3_FOUND "SQLite" "libsqlite3-dev")
 find_package(Protobuf QUIET)
 attune_require(Protobuf_FOUND "Protocol Buffers" "protobuf-compiler libprotobuf-dev")
 

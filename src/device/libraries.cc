@@ -14,6 +14,7 @@ std::vector<Library> libraries() {
        "apt-get install protobuf-compiler libprotobuf-dev, then build again"},
       {"zlib", "reading and writing .npz archives", zlibVersion(), true,
        "apt-get install zlib1g-dev, then build again"},
+      {"SQLite", "the knowledge bank", ATTUNE_SQLITE_VERSION, true, "apt-get install libsqlite3-dev, then build again"},
       {"OpenMP", "threads, shared with the libraries that run kernels", ATTUNE_OPENMP_VERSION, true,
        "apt-get install g++, then build again"},
       {"fmt", "text", ATTUNE_FMT_VERSION, true, "apt-get install libfmt-dev, then build again"},

@@ -1,0 +1,11 @@
+#include "bank/bank.h"
+
+namespace attune {
+
+std::optional<Record> Bank::best(const BankKey& key, const EnvironmentOf& environment_of) const {
+  const std::vector<Record> records = find(key);
+  const Record* best = best_of(records, environment_of);
+  return best == nullptr ? std::nullopt : std::optional(*best);
+}
+
+}  // namespace attune
