@@ -1,10 +1,13 @@
 #include "conformance/check_provider.h"
 
-#include "conformance/check_kernel.h"
+#include "tune/measure/check_kernel.h"
 
 #include <set>
 
 namespace attune::testing {
+
+using namespace tune;
+
 namespace {
 
 /// What the body throws, as a failure; nothing thrown: what it returns.
@@ -60,7 +63,8 @@ ProviderCheck check_provider(const Provider& provider, const Workload& workload,
          }));
     if (!kernel) continue;
     for (const Example& example : examples)
-      fail(name, std::to_string(example.seed), failure_of([&] { return check_kernel(*kernel, workload, example); }));
+      fail(name, std::to_string(example.seed),
+           failure_of([&] { return check_kernel(*kernel, workload, example).problem; }));
   }
   return result;
 }
