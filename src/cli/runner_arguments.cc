@@ -45,7 +45,7 @@ void add_runner(CLI::App& verb, RunnerArguments& arguments) {
   verb.add_flag("!--no-rewrite", arguments.rewrite, "Run the graph as it is in the file, without fusing or folding");
 }
 
-Session open_session(const std::string& model, const RunnerArguments& arguments) {
+SessionOptions session_options(const RunnerArguments& arguments) {
   if (arguments.threads > 0) set_thread_count(arguments.threads);
   SessionOptions options;
   options.providers = arguments.providers;
@@ -58,7 +58,11 @@ Session open_session(const std::string& model, const RunnerArguments& arguments)
     if (!arguments.rewrite) throw UserError("--dtype bf16 rewrites the graph and does not go with --no-rewrite");
     options.dtype = DType::bf16;
   }
-  return load_session(model, std::move(options));
+  return options;
+}
+
+Session open_session(const std::string& model, const RunnerArguments& arguments) {
+  return load_session(model, session_options(arguments));
 }
 
 }  // namespace attune::cli

@@ -26,6 +26,9 @@ struct RunnerArguments {
 /// Adds --threads, --provider, --mode, --mode-ops, --dtype, --memory-limit, --pin and --no-rewrite.
 void add_runner(CLI::App& verb, RunnerArguments& arguments);
 
+/// The options of a session; sets the thread count of the process.
+SessionOptions session_options(const RunnerArguments& arguments);
+
 /// Sets the thread count of the process and makes a session of a model file, a model of the zoo, or a saved plan.
 Session open_session(const std::string& model, const RunnerArguments& arguments);
 

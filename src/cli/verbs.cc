@@ -11,6 +11,7 @@ constexpr Verb kVerbs[] = {
     {"bench", kModels, "Measure latency and throughput of a model", add_bench},
     {"why", kModels, "Show which kernel runs each node and what the alternatives are", add_why},
     {"plan", kModels, "Write the plan of a model: loads in milliseconds, packs and chooses nothing", add_plan},
+    {"tune", kModels, "Find faster kernels for a model, prove them, and write a plan that uses them", add_tune},
     {"inspect", kModels, "Show inputs, outputs, operators, parameters, flops and memory of a model", add_inspect},
     {"zoo", kModels, "List the built-in models, or write one as an ONNX file", add_zoo},
     {"doctor", kMachine, "Show what this machine is, what it can reach and what is missing", add_doctor},

@@ -33,6 +33,7 @@ Action add_run(CLI::App& verb);
 Action add_bench(CLI::App& verb);
 Action add_why(CLI::App& verb);
 Action add_plan(CLI::App& verb);
+Action add_tune(CLI::App& verb);
 Action add_inspect(CLI::App& verb);
 Action add_zoo(CLI::App& verb);
 Action add_doctor(CLI::App& verb);

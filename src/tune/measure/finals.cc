@@ -26,7 +26,7 @@ class Race {
     entrants_ = {{{default_trial.provider, default_trial.config, 0}, {}, -1},
                  {{default_trial.provider, default_trial.config, 1}, {}, -1}};
     for (size_t i = 0; i < finalists.size(); ++i) {
-      result_.finalists.push_back({finalists[i], Outcome::ok, "", {}, {}, 0});
+      result_.finalists.push_back({finalists[i], Outcome::ok, "", {}, {}, 0, {}});
       // A finalist that is the default's equal is timed like any other, as a kernel of its own.
       entrants_.push_back({{finalists[i].provider, finalists[i].config, 2}, {}, static_cast<int>(i)});
     }
@@ -118,6 +118,7 @@ class Race {
       finalist.log_ratios = log_ratios(entrant);
       finalist.judgement = judge(finalist.log_ratios, verdict);
       finalist.time_ns = median_of(entrant.ns);
+      finalist.times_ns = entrant.ns;
     }
   }
 

@@ -70,7 +70,8 @@ struct Finalist {
   std::string message;
   Judgement judgement;  // against the default
   std::vector<double> log_ratios;
-  double time_ns = 0;  // median
+  double time_ns = 0;            // median
+  std::vector<double> times_ns;  // of the rounds
 };
 
 struct Finals {

@@ -1,0 +1,168 @@
+// attune tune: finds faster kernels for a model, proves them and writes a plan that uses them.
+#include "bank/location.h"
+#include "bank/merge.h"
+#include "cli/interrupt.h"
+#include "cli/tune_arguments.h"
+#include "cli/tune_progress.h"
+#include "cli/verbs.h"
+#include "job/opat.h"
+#include "job/result_folder.h"
+#include "runtime/load_session.h"
+#include "runtime/plan_file.h"
+#include "tune/search/mode.h"
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+namespace attune::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What happens, as JSON lines.
+class EventFile {
+ public:
+  explicit EventFile(const std::string& path) : to_stderr_(path == "-") {
+    if (path.empty() || to_stderr_) return;
+    file_.open(path, std::ios::trunc);
+    if (!file_) throw UserError("cannot write events to '{}'", path);
+  }
+  void write(const nlohmann::ordered_json& event) {
+    if (to_stderr_) write_stderr(event.dump() + "\n");
+    if (file_.is_open()) file_ << event.dump() << std::endl;  // whoever follows the file sees it at once
+  }
+
+ private:
+  bool to_stderr_;
+  std::ofstream file_;
+};
+
+Table task_table(const std::vector<TaskSearch>& searches) {
+  Table table{"tasks",
+              {{"workload"}, {"nodes", Align::right}, {"ms", Align::right}, {"runs now"}, {"space"}},
+              {}};
+  for (const TaskSearch& search : searches) {
+    const TuningTask& task = search.task();
+    table.rows.push_back({task.key, std::to_string(task.nodes.size()), fmt::format("{:.3f}", task.run_ms),
+                          task.provider + " " + attune::to_text(task.config), search.space_text()});
+  }
+  return table;
+}
+
+ExitCode dry_run(const TuneArguments& arguments, const OpatOptions& options) {
+  const Session session = load_session(arguments.model, options.session);
+  const auto searches = plan_opat(session, make_inputs(arguments.inputs, session.graph()), options);
+  Report report;
+  report.tables.push_back(task_table(searches));
+  uint64_t points = 0, tasks = 0;
+  for (const TaskSearch& search : searches) {
+    if (!search.has_alternatives()) continue;
+    ++tasks;
+    points += search.space_size();
+  }
+  // A trial is built, verified and timed in about a fifth of a second; more for large workloads.
+  constexpr double kSecondsPerTrial = 0.2;
+  const double estimate = std::min(arguments.budget_s, static_cast<double>(points) * kSecondsPerTrial + 10);
+  report.json = {{"tasks", nlohmann::ordered_json::array()}, {"estimated_s", estimate}};
+  for (const TaskSearch& search : searches)
+    report.json["tasks"].push_back({{"workload", search.task().key},
+                                    {"nodes", search.task().nodes},
+                                    {"run_ms", search.task().run_ms},
+                                    {"space", search.space_text()},
+                                    {"points", search.space_size()}});
+  print(report, arguments.format);
+  write_stderr(fmt::format("{} tasks with {} points; about {:.0f} s within a budget of {:.0f} s\n", tasks, points, estimate,
+                           arguments.budget_s));
+  return ExitCode::ok;
+}
+
+Report make_report(const TuningResult& result, const std::string& plan) {
+  Report report;
+  Table whole{"", {{"what"}, {"value", Align::right}}, {}};
+  const auto row = [&](const std::string& what, const std::string& value) { whole.rows.push_back({what, value}); };
+  if (result.comparison) {
+    row("before", fmt::format("{:.3f} ms", summarize_samples(result.comparison->before_ms).median));
+    row("after", fmt::format("{:.3f} ms", summarize_samples(result.comparison->after_ms).median));
+    row("speed-up", fmt::format("{:.3f}x ({:.3f} to {:.3f})", result.comparison->ratio,
+                                result.comparison->ratio_interval.low, result.comparison->ratio_interval.high));
+  }
+  row("applied", result.applied ? "yes" : "no, the default is kept");
+  row("trials", fmt::format("{} ({} failed, {} known before)", result.trials, result.failed_trials, result.reused_trials));
+  row("noise floor", fmt::format("{:.2f} %", 100 * std::expm1(result.noise_floor)));
+  row("time", fmt::format("{:.1f} s", result.seconds));
+  if (!plan.empty()) row("plan", plan);
+  report.tables.push_back(std::move(whole));
+  Table winners{"faster kernels",
+                {{"workload"}, {"nodes", Align::right}, {"speed-up", Align::right}, {"kernel"}},
+                {}};
+  for (const TaskResult& task : result.tasks)
+    if (task.winner)
+      winners.rows.push_back(
+          {task.task.key, std::to_string(task.task.nodes.size()),
+           fmt::format("{:.2f}x ({:.2f} to {:.2f})", task.ratio, task.ratio_interval.low, task.ratio_interval.high),
+           task.winner->provider + " " + attune::to_text(task.winner->config)});
+  if (!winners.rows.empty()) report.tables.push_back(std::move(winners));
+  report.json = summary_json(result);
+  if (!plan.empty()) report.json["plan"] = plan;
+  return report;
+}
+
+/// Adds what an earlier job measured to the bank, so that it is found there.
+void recall_base(const std::string& folder, Bank& bank) {
+  const fs::path records = fs::path(folder) / kRecordsFileName;
+  if (!fs::exists(records))
+    throw UserError("--base_result '{}' has no {}; give the folder that an earlier 'attune tune --output' wrote", folder,
+                    kRecordsFileName);
+  const auto earlier = open_bank_file(records);
+  const Bank* const sources[] = {earlier.get()};
+  merge_banks(bank, sources);
+}
+
+ExitCode run_tune(TuneArguments arguments) {
+  settle(arguments);
+  OpatOptions options;
+  options.budget_s = arguments.budget_s;
+  options.most_trials = arguments.trials;
+  options.session = session_options(arguments.runner);
+  options.measurer.pin_workers = arguments.runner.pin;
+  options.seed = arguments.inputs.seed + 1;
+  options.algorithm = arguments.algorithm;
+  if (arguments.dry_run) return dry_run(arguments, options);
+
+  if (!arguments.output.empty()) prepare_result_folder(arguments.output);
+  const auto bank = open_bank(arguments.bank, BankAccess::read_write);
+  if (!arguments.base_result.empty()) recall_base(arguments.base_result, *bank);
+  options.bank = bank.get();
+  const InterruptScope interrupts;
+  options.stop = [] { return InterruptScope::requested(); };
+  EventFile events(arguments.events);
+  TuneProgress progress(arguments.budget_s);
+  options.on_event = [&](const nlohmann::ordered_json& event) {
+    events.write(event);
+    progress.show(event);
+  };
+  OpatOutcome outcome = run_opat([&](const SessionOptions& session) { return load_session(arguments.model, session); },
+                                 [&](const Graph& graph) { return make_inputs(arguments.inputs, graph); }, options);
+  progress.finish();
+  outcome.result.model = arguments.model;
+  std::string plan = arguments.plan;
+  if (plan.empty() && !arguments.output.empty()) plan = (fs::path(arguments.output) / kPlanFileName).string();
+  if (!plan.empty()) save_plan(outcome.session, make_inputs(arguments.inputs, outcome.session.graph()), plan);
+  if (!arguments.output.empty()) write_result_folder(outcome.result, arguments.output);
+  print(make_report(outcome.result, plan), arguments.format);
+  return outcome.result.end == JobEnd::interrupted ? ExitCode::interrupted : ExitCode::ok;
+}
+
+}  // namespace
+
+Action add_tune(CLI::App& verb) {
+  auto arguments = std::make_shared<TuneArguments>();  // shared: CLI11 writes it, the action reads it
+  add_tune_arguments(verb, *arguments);
+  return [arguments] { return run_tune(*arguments); };
+}
+
+}  // namespace attune::cli

@@ -1,0 +1,101 @@
+#include "cli/tune_arguments.h"
+
+#include "base/error.h"
+#include "cli/model_argument.h"
+#include "device/cpu/cpu_info.h"
+#include "tune/search/make_searcher.h"
+#include "tune/search/mode.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+namespace attune::cli {
+namespace {
+
+/// "60s", "5m", "1h", "90": seconds.
+double parse_seconds(const std::string& text) {
+  size_t end = 0;
+  double number = -1;
+  try {
+    number = std::stod(text, &end);
+  } catch (const std::exception&) {}
+  const std::string unit = number < 0 ? "" : text.substr(end);
+  const double scale = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  if (!(number > 0) || scale == 0 || !(number * scale <= 30 * 24 * 3600.0))
+    throw UserError("--budget '{}' is not a time such as 60s, 5m or 1h", text);
+  return number * scale;
+}
+
+/// "x:1,3,224,224;label:1", aoe's way, in ours: "x:1x3x224x224,label:1".
+std::string translate_shapes(const std::string& text) {
+  std::string result;
+  for (const char c : text) result += c == ',' ? 'x' : c == ';' ? ',' : c;
+  return result;
+}
+
+void require_this_machine(const std::string& soc) {
+  const std::string& here = cpu_info().brand;
+  if (soc.empty() || soc == "host" || soc == here) return;
+  throw UserError("--soc_version '{}' is not this machine ('{}'); kernels are measured on the machine they are for: tune "
+                  "there, or leave it out",
+                  soc, here);
+}
+
+}  // namespace
+
+void add_tune_arguments(CLI::App& verb, TuneArguments& arguments) {
+  verb.add_option("model", arguments.model, kModelHelp);
+  verb.add_option("--job", arguments.job, "What to tune: opat (the kernel of every operator)")
+      ->check(CLI::IsMember({"opat"}))
+      ->capture_default_str();
+  verb.add_option("--budget", arguments.budget_text, "Wall-clock time for everything, such as 60s, 5m or 1h")
+      ->capture_default_str();
+  verb.add_option("--trials", arguments.trials, "Most kernels to measure (default: as many as the budget allows)")
+      ->check(CLI::Range(int64_t{1}, int64_t{1000000000}));
+  verb.add_option("--search,--search_algorithm", arguments.algorithm,
+                  "Search for spaces that are too large to try whole: exhaustive, random, genetic, rl, bayesian, tpe, gp, "
+                  "model, auto, or a mode: NO_TUNE, RL, GA, RL,GA")
+      ->capture_default_str();
+  verb.add_option("-o,--output", arguments.output, "Folder for summary, trials, profiles, records and the plan");
+  verb.add_option("--plan", arguments.plan, "Plan file to write (default: tuned.plan in the folder)");
+  verb.add_option("--bank", arguments.bank, "File of the bank (default: TUNE_BANK_PATH, else the user's data folder)");
+  verb.add_option("--base_result,--base-result", arguments.base_result,
+                  "Folder of an earlier job: what it measured is not measured again");
+  verb.add_option("--events", arguments.events, "File to write what happens to as JSON lines, '-' for standard error");
+  verb.add_flag("--dry-run", arguments.dry_run, "Show the tasks and their spaces, and measure nothing but the model");
+  verb.add_option("--framework", arguments.framework, "As aoe has it: 5, ONNX")->check(CLI::IsMember({5}));
+  verb.add_option("--model", arguments.model_option, "The model, as aoe spells it");
+  verb.add_option("--job_type", arguments.job_type, "As aoe has it: 1, opat")->check(CLI::Range(1, 3));
+  verb.add_option("--input_shape", arguments.input_shape, "Shapes as aoe spells them: \"x:1,3,224,224;y:1\"");
+  verb.add_option("--soc_version", arguments.soc_version, "The device, which has to be this machine ('host')");
+  verb.add_option("--tuning_time_limit", arguments.tuning_time_limit, "The budget in seconds, as aoe spells it")
+      ->check(CLI::Range(1.0, 30 * 24 * 3600.0));
+  add_inputs(verb, arguments.inputs);
+  add_runner(verb, arguments.runner);
+  add_format(verb, arguments.format);
+}
+
+void settle(TuneArguments& arguments) {
+  if (!arguments.model_option.empty()) {
+    if (!arguments.model.empty())
+      throw UserError("the model is given twice: '{}' and --model '{}'", arguments.model, arguments.model_option);
+    arguments.model = arguments.model_option;
+  }
+  if (arguments.model.empty()) throw UserError("no model is given; 'attune tune MODEL' or --model=MODEL");
+  if (arguments.job_type == 2 || arguments.job_type == 3)
+    throw UnsupportedError("--job_type={} ({}) is not there; 1 (opat) is", arguments.job_type,
+                           arguments.job_type == 2 ? "sgat, subgraphs" : "gdat, gradients");
+  require_this_machine(arguments.soc_version);
+  arguments.budget_s =
+      arguments.tuning_time_limit > 0 ? arguments.tuning_time_limit : parse_seconds(arguments.budget_text);
+  if (!arguments.input_shape.empty()) {
+    if (!arguments.inputs.shapes.empty()) throw UserError("shapes are given twice: --shapes and --input_shape");
+    arguments.inputs.shapes = translate_shapes(arguments.input_shape);
+  }
+  const auto names = tune::searcher_names();
+  if (std::find(names.begin(), names.end(), arguments.algorithm) == names.end())
+    tune::parse_tune_mode(arguments.algorithm);  // throws for what is neither
+}
+
+}  // namespace attune::cli

@@ -1,0 +1,63 @@
+#include "job/trial_record.h"
+
+#include "runtime/bank_advisor.h"
+#include "tune/measure/tolerance.h"
+
+#include <cmath>
+
+namespace attune {
+namespace {
+
+constexpr size_t kLeastFinalSamples = 15;
+
+Record start_record(const Workload& workload, int threads, const tune::Trial& trial, const Provider& provider,
+                    const RecordSource& source) {
+  Record record;
+  record.key = bank_key(workload, threads);
+  record.provider = trial.provider;
+  record.environment = provider.environment();
+  record.config = trial.config;
+  const tune::ResultTolerance tolerance = tune::result_tolerance(workload, 0);
+  record.tolerance = std::max(tolerance.of_largest, tolerance.absolute);
+  record.session = source.session;
+  record.measured_at = source.measured_at;
+  record.tool_version = ATTUNE_VERSION;
+  return record;
+}
+
+}  // namespace
+
+Record trial_record(const Workload& workload, int threads, const tune::Trial& trial, const tune::TrialResult& result,
+                    const Provider& provider, const RecordSource& source) {
+  constexpr double kOnePairSpread = 0.3;  // ln
+  Record record = start_record(workload, threads, trial, provider, source);
+  record.outcome = result.outcome;
+  record.message = result.message;
+  if (result.outcome != Outcome::ok) return record;
+  record.samples_ns = result.candidate_ns;
+  record.max_error = result.max_error;
+  const double log_ratio = result.log_ratio();
+  const double spread = kOnePairSpread / std::sqrt(static_cast<double>(result.log_ratios.size()));
+  record.ratio = Ratio{std::exp(log_ratio), std::exp(log_ratio - spread), std::exp(log_ratio + spread)};
+  return record;
+}
+
+Record finalist_record(const Workload& workload, int threads, const tune::Finalist& finalist, double max_error,
+                       const Provider& provider, const RecordSource& source) {
+  Record record = start_record(workload, threads, finalist.trial, provider, source);
+  record.outcome = finalist.outcome;
+  record.message = finalist.message;
+  if (finalist.outcome != Outcome::ok) return record;
+  record.samples_ns = finalist.times_ns;
+  record.max_error = max_error;
+  const tune::Judgement& judgement = finalist.judgement;
+  record.ratio = Ratio{std::exp(judgement.log_ratio), std::exp(std::min(judgement.log_interval.low, judgement.log_ratio)),
+                       std::exp(std::max(judgement.log_interval.high, judgement.log_ratio))};
+  return record;
+}
+
+bool is_final(const Record& record) {
+  return record.outcome == Outcome::ok && record.samples_ns.size() >= kLeastFinalSamples;
+}
+
+}  // namespace attune
