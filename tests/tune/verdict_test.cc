@@ -44,10 +44,11 @@ TEST(Verdict, is_seldom_wrong_about_equals) {
   EXPECT_LE(claims, 400 * 5 / 100);
 }
 
-TEST(Verdict, noise_is_the_far_end_of_the_interval) {
-  const std::vector<double> duplicate = ratios(0, 0.01, 31, 3);
-  const Interval interval = sign_test_interval(duplicate, 0.95);
-  EXPECT_EQ(noise_of(duplicate, 0.95), std::max(-interval.low, interval.high));
+TEST(Verdict, noise_is_the_far_end_of_the_interval_or_twice_the_median) {
+  const std::vector<double> around_zero = {-0.03, -0.02, -0.01, 0, 0.01, 0.02, 0.05};
+  EXPECT_EQ(noise_of(around_zero, 0.95), 0.05);
+  const std::vector<double> aside = {0.04, 0.04, 0.04, 0.04, 0.04, 0.04, 0.05};
+  EXPECT_EQ(noise_of(aside, 0.95), 0.08);
 }
 
 }  // namespace
