@@ -7,9 +7,7 @@
 //   served onednn
 //   $OP@19(f32[2x58x11x13]@$L) -> (?@$L) {kernel_shape = ints [3, 3]}
 //
-// A line is a workload, written as its key is printed: operands are `dtype[dims]@layout`, a star for constants, `_` for
-// omitted ones, `?` for an output whose type inference tells; attributes are those of the text form of graphs. An input
-// is followed by `= [1, 2]` for given contents or `in 0..4` for a range; the usual contents are floats in [-1, 1].
+// A line is a workload, written as kernel/parse_workload.h tells; the usual contents of inputs are floats in [-1, 1].
 // `for` makes every line after it stand for one workload with each of the words (quoted where they hold blanks).
 // `served P` fails where provider P has nothing for any of the workloads that a line stands for; `refused P: words`
 // fails where it does not refuse all of them, as they are written, with these words in the reason. Both are for

@@ -27,8 +27,9 @@ class Race {
                  {{default_trial.provider, default_trial.config, 1}, {}, -1}};
     for (size_t i = 0; i < finalists.size(); ++i) {
       result_.finalists.push_back({finalists[i], Outcome::ok, "", {}, {}, 0, {}});
-      // A finalist that is the default's equal is timed like any other, as a kernel of its own.
-      entrants_.push_back({{finalists[i].provider, finalists[i].config, 2}, {}, static_cast<int>(i)});
+      // A kernel of its own for each, even where a finalist is the default's equal or another's.
+      const int position = static_cast<int>(i);
+      entrants_.push_back({{finalists[i].provider, finalists[i].config, 2 + position}, {}, position});
     }
   }
 

@@ -26,7 +26,7 @@ Judgement judge(std::span<const double> log_ratios, const VerdictOptions& option
 
 double noise_of(std::span<const double> duplicate_log_ratios, double confidence) {
   const Interval interval = sign_test_interval(duplicate_log_ratios, confidence);
-  return std::max(std::abs(interval.low), std::abs(interval.high));
+  return std::max({std::abs(interval.low), std::abs(interval.high), 2 * std::abs(median_of(duplicate_log_ratios))});
 }
 
 }  // namespace attune::tune

@@ -33,7 +33,8 @@ struct Judgement {
 /// - unresolved: more rounds are needed
 Judgement judge(std::span<const double> log_ratios, const VerdictOptions& options);
 
-/// How far identical code seemed to differ: the end of the interval that is further from 0.
+/// How far identical code seemed to differ: the end of the interval that is further from 0, and at least twice the
+/// median.
 double noise_of(std::span<const double> duplicate_log_ratios, double confidence);
 
 }  // namespace attune::tune
