@@ -7,6 +7,7 @@
 #include "bank/record.h"
 
 #include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,6 +52,9 @@ class Bank {
 
   /// The records of exactly this key, in the order of their ids.
   virtual std::vector<Record> find(const BankKey& key) const = 0;
+
+  /// The devices (BankKey::device) that it has records of.
+  virtual std::set<std::string> devices() const;
 
   /// Reads everything and checks it.
   virtual BankHealth verify() const = 0;

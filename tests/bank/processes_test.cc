@@ -38,12 +38,6 @@ int exit_code_of(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// In memory where there is such a folder: a kill loses nothing that reached the kernel, so the disk only slows the
-/// test.
-fs::path quick_folder() {
-  return fs::is_directory("/dev/shm") && access("/dev/shm", W_OK) == 0 ? "/dev/shm" : fs::temp_directory_path();
-}
-
 Record numbered_record(int64_t writer, int64_t number) {
   Record record = sample_record();
   record.session = fmt::format("writer {}", writer);
@@ -53,7 +47,7 @@ Record numbered_record(int64_t writer, int64_t number) {
 
 TEST(SqliteBank, keeps_what_several_processes_write_at_once) {
   constexpr int64_t kWriters = 4, kRecords = 40;
-  const TempFolder folder(quick_folder());
+  const TempFolder folder(TempFolder::in_memory());
   const fs::path path = folder.file("bank.sqlite");  // they also compete for creating it
   std::vector<pid_t> children;
   for (int64_t writer = 0; writer < kWriters; ++writer)
@@ -120,7 +114,7 @@ TEST(SqliteBank, keeps_acknowledged_records_after_kill) {
   int64_t acknowledged = 0, unacknowledged = 0;
   for (int file = 0; file < kFiles; ++file) {
     const bool in_memory = file < kFilesInMemory;
-    const TempFolder folder(in_memory ? quick_folder() : fs::temp_directory_path());
+    const TempFolder folder(in_memory ? TempFolder::in_memory() : fs::temp_directory_path());
     const fs::path path = folder.file("bank.sqlite");
     std::set<std::string> promised;
     for (int64_t writer = 0; writer < kKillsOfOneFile; ++writer) {

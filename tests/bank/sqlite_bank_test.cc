@@ -12,7 +12,7 @@ namespace {
 uint64_t constant_hash(std::string_view) { return 42; }
 
 TEST(SqliteBank, gives_back_what_was_added_after_it_was_closed) {
-  const TempFolder folder;
+  const TempFolder folder(TempFolder::in_memory());
   Random random(3);
   std::map<std::string, Record> written;
   {
@@ -32,7 +32,7 @@ TEST(SqliteBank, gives_back_what_was_added_after_it_was_closed) {
 }
 
 TEST(SqliteBank, visits_more_records_than_it_reads_at_once_in_the_order_of_ids) {
-  const TempFolder folder;
+  const TempFolder folder(TempFolder::in_memory());
   SqliteBank bank(folder.file("bank.sqlite"));
   std::vector<Record> records;
   for (int i = 0; i < 1025; ++i) records.push_back(sample_record(i));
@@ -48,7 +48,7 @@ TEST(SqliteBank, visits_more_records_than_it_reads_at_once_in_the_order_of_ids) 
 }
 
 TEST(SqliteBank, counts_a_record_that_it_knows_and_keeps_it_once) {
-  const TempFolder folder;
+  const TempFolder folder(TempFolder::in_memory());
   SqliteBank bank(folder.file("bank.sqlite"));
   EXPECT_EQ(bank.add(sample_record()).added, 1);
   Record again = sample_record();
@@ -59,7 +59,7 @@ TEST(SqliteBank, counts_a_record_that_it_knows_and_keeps_it_once) {
 }
 
 TEST(SqliteBank, creates_its_file_with_the_first_record_only) {
-  const TempFolder folder;
+  const TempFolder folder(TempFolder::in_memory());
   const auto path = folder.file("a") / "b" / "bank.sqlite";
   SqliteBank bank(path);
   EXPECT_TRUE(bank.find(sample_key()).empty());
@@ -73,7 +73,7 @@ TEST(SqliteBank, creates_its_file_with_the_first_record_only) {
 }
 
 TEST(SqliteBank, refuses_a_flawed_record_and_adds_none_of_its_company) {
-  const TempFolder folder;
+  const TempFolder folder(TempFolder::in_memory());
   SqliteBank bank(folder.file("bank.sqlite"));
   std::vector<Record> records = {sample_record(1), sample_record(2)};
   records[1].samples_ns.clear();
@@ -89,7 +89,7 @@ bool applies(const Bank& bank, const BankKey& key, const std::string& environmen
 void flip(std::string& text, size_t i) { text[i] = static_cast<char>(text[i] ^ 1); }
 
 void expect_no_flipped_key_applies(TextHash hash) {
-  const TempFolder folder;
+  const TempFolder folder(TempFolder::in_memory());
   SqliteBank bank(folder.file("bank.sqlite"), {.hash = hash});
   const Record record = sample_record();
   bank.add(record);
@@ -126,7 +126,7 @@ TEST(SqliteBank, applies_no_record_of_another_key_when_all_hashes_are_equal) {
 }
 
 TEST(SqliteBank, keeps_keys_apart_when_all_hashes_are_equal) {
-  const TempFolder folder;
+  const TempFolder folder(TempFolder::in_memory());
   SqliteBank bank(folder.file("bank.sqlite"), {.hash = constant_hash});
   for (int i = 0; i < 40; ++i) {
     Record record = sample_record(i);
@@ -144,7 +144,7 @@ TEST(SqliteBank, keeps_keys_apart_when_all_hashes_are_equal) {
 }
 
 TEST(SqliteBank, passes_only_what_the_filter_asks_for) {
-  const TempFolder folder;
+  const TempFolder folder(TempFolder::in_memory());
   SqliteBank bank(folder.file("bank.sqlite"));
   Record other = sample_record(1);
   other.key.workload = "MatMul@13(f32[8x8], f32[8x8]*) -> (f32[8x8]) {}";
@@ -169,7 +169,7 @@ TEST(SqliteBank, passes_only_what_the_filter_asks_for) {
 }
 
 TEST(SqliteBank, keeps_removed_records_away_unless_they_were_damaged) {
-  const TempFolder folder;
+  const TempFolder folder(TempFolder::in_memory());
   SqliteBank bank(folder.file("bank.sqlite"));
   bank.add(std::vector{sample_record(0), sample_record(1), sample_record(2)});
   EXPECT_EQ(bank.remove(std::vector{record_id(sample_record(0))}, Removal::for_good), 1);
@@ -183,7 +183,7 @@ TEST(SqliteBank, keeps_removed_records_away_unless_they_were_damaged) {
 }
 
 TEST(SqliteBank, writes_nothing_when_open_for_reading) {
-  const TempFolder folder;
+  const TempFolder folder(TempFolder::in_memory());
   SqliteBank(folder.file("bank.sqlite")).add(sample_record());
   const std::string before = TempFolder::read(folder.file("bank.sqlite"));
   SqliteBank bank(folder.file("bank.sqlite"), {.access = BankAccess::read_only});

@@ -28,7 +28,7 @@ void run_sql(const fs::path& path, const char* sql) {
 }
 
 TEST(SqliteFile, of_another_program_is_refused_and_left_alone) {
-  const TempFolder folder;
+  const TempFolder folder(TempFolder::in_memory());
   folder.write("text", "my thesis\n");
   folder.write("long_text", std::string(5000, 'x'));
   folder.write("cut", "SQLite format 3");
@@ -44,7 +44,7 @@ TEST(SqliteFile, of_another_program_is_refused_and_left_alone) {
 }
 
 TEST(SqliteFile, may_not_be_a_folder_or_lie_under_a_file) {
-  const TempFolder folder;
+  const TempFolder folder(TempFolder::in_memory());
   fs::create_directory(folder.file("banks"));
   EXPECT_NE(refusal_of(folder.file("banks")).find("is a folder"), std::string::npos);
   folder.write("file", "x");
@@ -52,13 +52,13 @@ TEST(SqliteFile, may_not_be_a_folder_or_lie_under_a_file) {
 }
 
 TEST(SqliteFile, that_is_empty_becomes_a_bank) {
-  const TempFolder folder;
+  const TempFolder folder(TempFolder::in_memory());
   folder.write("bank.sqlite", "");
   EXPECT_EQ(refusal_of(folder.file("bank.sqlite")), "accepted");
 }
 
 TEST(SqliteFile, of_a_newer_attune_is_refused_and_left_alone) {
-  const TempFolder folder;
+  const TempFolder folder(TempFolder::in_memory());
   const fs::path path = folder.file("bank.sqlite");
   SqliteBank(path).add(sample_record());
   run_sql(path, "PRAGMA user_version = 99");
@@ -68,7 +68,7 @@ TEST(SqliteFile, of_a_newer_attune_is_refused_and_left_alone) {
 }
 
 TEST(SqliteFile, whose_bytes_were_changed_is_reported_or_reads_as_before) {
-  const TempFolder folder;
+  const TempFolder folder(TempFolder::in_memory());
   const fs::path path = folder.file("bank.sqlite");
   std::map<std::string, Record> written;
   {
@@ -107,7 +107,7 @@ TEST(SqliteFile, whose_bytes_were_changed_is_reported_or_reads_as_before) {
 }
 
 TEST(SqliteFile, with_a_changed_record_applies_nothing_of_its_key_until_that_is_removed) {
-  const TempFolder folder;
+  const TempFolder folder(TempFolder::in_memory());
   const fs::path path = folder.file("bank.sqlite");
   SqliteBank(path).add(std::vector{sample_record(0), sample_record(1)});
   run_sql(path, ("UPDATE record SET ratio_low = 0.1 WHERE rid = '" + record_id(sample_record(0)) + "'").c_str());
@@ -164,7 +164,7 @@ void expect_version_1_record(const Bank& bank) {
 }
 
 TEST(SqliteFile, of_version_1_is_migrated_and_keeps_its_records) {
-  const TempFolder folder;
+  const TempFolder folder(TempFolder::in_memory());
   run_sql(folder.file("bank.sqlite"), kVersion1);
   {
     SqliteBank bank(folder.file("bank.sqlite"), {.hash = hash_of_version_1_file});
@@ -178,7 +178,7 @@ TEST(SqliteFile, of_version_1_is_migrated_and_keeps_its_records) {
 }
 
 TEST(SqliteFile, of_version_1_that_cannot_be_written_is_read_all_the_same) {
-  const TempFolder folder;
+  const TempFolder folder(TempFolder::in_memory());
   run_sql(folder.file("bank.sqlite"), kVersion1);
   const std::string before = TempFolder::read(folder.file("bank.sqlite"));
   const SqliteBank bank(folder.file("bank.sqlite"), {.access = BankAccess::read_only, .hash = hash_of_version_1_file});
@@ -187,7 +187,7 @@ TEST(SqliteFile, of_version_1_that_cannot_be_written_is_read_all_the_same) {
 }
 
 TEST(SqliteFile, has_the_same_tables_when_new_as_when_migrated) {
-  const TempFolder folder;
+  const TempFolder folder(TempFolder::in_memory());
   run_sql(folder.file("old.sqlite"), kVersion1);
   SqliteBank(folder.file("old.sqlite")).find(sample_key());
   SqliteBank(folder.file("new.sqlite")).add(sample_record());

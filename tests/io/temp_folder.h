@@ -8,6 +8,7 @@
 #include <string>
 
 #include <stdlib.h>
+#include <unistd.h>
 
 namespace attune {
 
@@ -21,6 +22,12 @@ class TempFolder {
   ~TempFolder() { std::filesystem::remove_all(path_); }
   TempFolder(const TempFolder&) = delete;
   TempFolder& operator=(const TempFolder&) = delete;
+
+  /// A parent in memory, where there is one: for tests that would otherwise wait for the disk.
+  static std::filesystem::path in_memory() {
+    const char* memory = "/dev/shm";
+    return access(memory, W_OK | X_OK) == 0 ? memory : std::filesystem::temp_directory_path();
+  }
 
   std::filesystem::path file(const std::string& name) const { return path_ / name; }
   std::filesystem::path write(const std::string& name, const std::string& content) const {

@@ -183,6 +183,15 @@ std::vector<Record> SqliteBank::find(const BankKey& key) const {
   return records;
 }
 
+std::set<std::string> SqliteBank::devices() const {
+  std::set<std::string> devices;
+  Database* database = open_existing();
+  if (database == nullptr) return devices;
+  Query row = database->query("SELECT canon FROM device");
+  while (row.step()) devices.insert(row.text(0));
+  return devices;
+}
+
 BankHealth SqliteBank::verify() const {
   Database* database = open_existing();
   return database == nullptr ? BankHealth{} : sqlite::check_bank(*database, options_.hash);

@@ -41,6 +41,7 @@ class SqliteBank final : public Bank {
   int64_t remove(std::span<const std::string> ids, Removal removal) override;
   void each(const RecordFilter& filter, const RecordVisitor& visit) const override;
   std::vector<Record> find(const BankKey& key) const override;
+  std::set<std::string> devices() const override;
   BankHealth verify() const override;
 
  private:
