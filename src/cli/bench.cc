@@ -121,6 +121,7 @@ Action add_bench(CLI::App& verb) {
   verb.add_flag("--paced", arguments->paced,
                 "Read numbers of runs from standard input and answer each with their times, as bench/peers does");
   add_runner(verb, arguments->runner);
+  add_bank(verb, arguments->runner);
   add_format(verb, arguments->format);
   return [arguments] { return run_bench(*arguments); };
 }

@@ -52,6 +52,7 @@ Action add_plan(CLI::App& verb) {
   verb.add_option("-o,--output", arguments->output, "Plan file to write")->required();
   add_inputs(verb, arguments->inputs);
   add_runner(verb, arguments->runner);
+  add_bank(verb, arguments->runner);
   add_format(verb, arguments->format);
   return [arguments] { return run_plan(*arguments); };
 }

@@ -78,6 +78,7 @@ Action add_run(CLI::App& verb) {
   add_inputs(verb, arguments->inputs);
   verb.add_option("--output", arguments->output, "Write the outputs to this .npz file, under their ONNX names");
   add_runner(verb, arguments->runner);
+  add_bank(verb, arguments->runner);
   add_format(verb, arguments->format);
   return [arguments] { return run_model(*arguments); };
 }

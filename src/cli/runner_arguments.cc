@@ -1,9 +1,13 @@
 #include "cli/runner_arguments.h"
 
+#include "bank/location.h"
 #include "base/parallel.h"
+#include "runtime/bank_advisor.h"
 #include "runtime/load_session.h"
 
 #include <CLI/CLI.hpp>
+
+#include <cstdlib>
 
 namespace attune::cli {
 namespace {
@@ -45,6 +49,11 @@ void add_runner(CLI::App& verb, RunnerArguments& arguments) {
   verb.add_flag("!--no-rewrite", arguments.rewrite, "Run the graph as it is in the file, without fusing or folding");
 }
 
+void add_bank(CLI::App& verb, RunnerArguments& arguments) {
+  verb.add_option("--bank", arguments.bank,
+                  "File of a bank whose winners are used (default: that of TUNE_BANK_PATH where it is set, else none)");
+}
+
 SessionOptions session_options(const RunnerArguments& arguments) {
   if (arguments.threads > 0) set_thread_count(arguments.threads);
   SessionOptions options;
@@ -62,7 +71,11 @@ SessionOptions session_options(const RunnerArguments& arguments) {
 }
 
 Session open_session(const std::string& model, const RunnerArguments& arguments) {
-  return load_session(model, session_options(arguments));
+  SessionOptions options = session_options(arguments);
+  const bool by_variable = arguments.bank.empty() && std::getenv("TUNE_BANK_PATH") != nullptr;
+  if (!arguments.bank.empty() || by_variable)
+    options.advisor = std::make_shared<const BankAdvisor>(open_bank(arguments.bank, BankAccess::read_only), thread_count());
+  return load_session(model, std::move(options));
 }
 
 }  // namespace attune::cli

@@ -21,10 +21,14 @@ struct RunnerArguments {
   std::string memory_limit;             // --memory-limit
   bool pin = false;                     // --pin
   bool rewrite = true;                  // --no-rewrite
+  std::string bank;                     // --bank, of the verbs that have it
 };
 
 /// Adds --threads, --provider, --mode, --mode-ops, --dtype, --memory-limit, --pin and --no-rewrite.
 void add_runner(CLI::App& verb, RunnerArguments& arguments);
+
+/// Adds --bank: the verb uses what was measured.
+void add_bank(CLI::App& verb, RunnerArguments& arguments);
 
 /// The options of a session; sets the thread count of the process.
 SessionOptions session_options(const RunnerArguments& arguments);

@@ -111,6 +111,7 @@ Action add_why(CLI::App& verb) {
   verb.add_flag("--time", arguments->time, "Run the model a few times and show how long each step takes");
   add_inputs(verb, arguments->inputs);
   add_runner(verb, arguments->runner);
+  add_bank(verb, arguments->runner);
   add_format(verb, arguments->format);
   return [arguments] { return run_why(*arguments); };
 }
