@@ -35,6 +35,7 @@ Action add_why(CLI::App& verb);
 Action add_plan(CLI::App& verb);
 Action add_inspect(CLI::App& verb);
 Action add_zoo(CLI::App& verb);
+Action add_bank(CLI::App& verb);
 Action add_doctor(CLI::App& verb);
 
 }  // namespace attune::cli
