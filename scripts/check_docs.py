@@ -26,6 +26,14 @@ def verbs_of(attune):
     return [match for match in re.findall(r"^  ([a-z][a-z-]*) {2,}\S", text, re.MULTILINE)]
 
 
+def flags_of(attune, verb):
+    """The flags of a verb and of the commands below it, which its help lists under 'Commands:'."""
+    text = help_text(attune, verb)
+    commands = re.findall(r"^  ([a-z][a-z-]*) {2,}\S", text.partition("\nCommands:\n")[2], re.MULTILINE)
+    texts = [text] + [help_text(attune, verb, command) for command in commands]
+    return set(FLAG.findall("\n".join(texts))) - COMMON
+
+
 def sections_of(page):
     """{verb: text} of the sections `## attune VERB`."""
     parts = re.split(r"^## attune ([a-z-]+)$", page, flags=re.MULTILINE)
@@ -41,7 +49,7 @@ def check_cli(attune):
     for verb in sorted(set(verbs) ^ set(sections)):
         yield f"docs/cli.md and 'attune --help' disagree about the verb '{verb}'"
     for verb in sorted(set(verbs) & set(sections)):
-        known = set(FLAG.findall(help_text(attune, verb))) - COMMON
+        known = flags_of(attune, verb)
         written = set(FLAG.findall(sections[verb])) - COMMON
         for flag in sorted(known - written):
             yield f"docs/cli.md does not describe '{flag}' of 'attune {verb}'"

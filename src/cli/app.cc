@@ -54,36 +54,47 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 
 bool is_flag(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
 
-/// Throws for a word that neither attune nor the chosen verb knows. Called before the verb runs, and also when CLI11
+/// The last of the verb and its subcommands that were named; nullptr without a verb.
+const CLI::App* innermost_choice(const CLI::App& app) {
+  const CLI::App* choice = nullptr;
+  for (auto chosen = app.get_subcommands(); !chosen.empty(); chosen = choice->get_subcommands())
+    choice = chosen.front();
+  return choice;
+}
+
+/// "attune bank list".
+std::string path_of(const CLI::App& choice) {
+  const CLI::App* parent = choice.get_parent();
+  return parent == nullptr ? choice.get_name() : path_of(*parent) + " " + choice.get_name();
+}
+
+/// Throws for a word that neither attune nor what was chosen knows. Called before the verb runs, and also when CLI11
 /// complains about something else: "--modle x" is better explained by its spelling than by a missing --model.
-void refuse_unknown_words(const CLI::App& app, const CLI::App* verb, std::span<const Verb> verbs) {
+void refuse_unknown_words(const CLI::App& app) {
   const std::vector<std::string> words = app.remaining(/*recurse=*/true);
   if (words.empty()) return;
-  if (verb == nullptr && !is_flag(words.front())) {
+  const CLI::App& choice = innermost_choice(app) == nullptr ? app : *innermost_choice(app);
+  const std::string place = path_of(choice), help = fmt::format("see '{} --help'", place);
+  const auto below = choice.get_subcommands([](const CLI::App*) { return true; });
+  if (!below.empty() && !is_flag(words.front())) {
     std::vector<std::string> names;
-    for (const Verb& known : verbs) names.emplace_back(known.name);
+    for (const CLI::App* known : below) names.push_back(known->get_name());
     const std::string hint = did_you_mean(words.front(), names);
-    throw UserError("unknown verb '{}'; {}", words.front(), hint.empty() ? "see 'attune --help' for the verbs" : hint);
+    if (&choice == &app)
+      throw UserError("unknown verb '{}'; {}", words.front(), hint.empty() ? help + " for the verbs" : hint);
+    throw UserError("'{}' has no '{}'; {}", place, words.front(), hint.empty() ? help : hint);
   }
-  const std::string place = verb == nullptr ? "attune" : "attune " + verb->get_name();
-  const std::string help = fmt::format("see '{} --help'", place);
   for (const std::string& word : words) {
     if (!is_flag(word)) continue;
     const std::string flag = word.substr(0, word.find('='));
     std::vector<std::string> names;
-    add_flag_names(app, names);
-    if (verb != nullptr) add_flag_names(*verb, names);
+    for (const CLI::App* level = &choice; level != nullptr; level = level->get_parent()) add_flag_names(*level, names);
     if (std::find(names.begin(), names.end(), flag) != names.end())
-      throw UserError("flag '{}' is out of place; write it after the verb and before '--', {}", flag, help);
+      throw UserError("flag '{}' is out of place; write it after '{}' and before '--', {}", flag, place, help);
     const std::string hint = did_you_mean(flag, names);
     throw UserError("unknown flag '{}' for '{}'; {}", flag, place, hint.empty() ? help : hint);
   }
   throw UserError("unexpected argument '{}' for '{}'; {}", words.front(), place, help);
-}
-
-const CLI::App* chosen_verb(const CLI::App& app) {
-  const auto chosen = app.get_subcommands();
-  return chosen.empty() ? nullptr : chosen.front();
 }
 
 ExitCode parse_and_run(int argc, const char* const* argv, std::span<const Verb> verbs) {
@@ -109,13 +120,13 @@ ExitCode parse_and_run(int argc, const char* const* argv, std::span<const Verb> 
     write_stdout(std::string(version.what()) + "\n");
     return ExitCode::ok;
   } catch (const CLI::ParseError& error) {
-    refuse_unknown_words(app, chosen_verb(app), verbs);
+    refuse_unknown_words(app);
     throw UserError("{}", error.what());
   }
-  const CLI::App* verb = chosen_verb(app);
-  refuse_unknown_words(app, verb, verbs);
-  if (verb == nullptr) throw UserError("which verb?\n\n{}", app.help());
-  return actions.at(verb->get_name())();
+  refuse_unknown_words(app);
+  const auto chosen = app.get_subcommands();
+  if (chosen.empty()) throw UserError("which verb?\n\n{}", app.help());
+  return actions.at(chosen.front()->get_name())();
 }
 
 /// Names out of a model can be of any length; a message is for reading.

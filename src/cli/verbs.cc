@@ -4,6 +4,7 @@ namespace attune::cli {
 namespace {
 
 constexpr const char* kModels = "Models";
+constexpr const char* kTuning = "Tuning";
 constexpr const char* kMachine = "Machine";
 
 constexpr Verb kVerbs[] = {
@@ -15,6 +16,7 @@ constexpr Verb kVerbs[] = {
     {"tune", kModels, "Find faster kernels for a model, prove them, and write a plan that uses them", add_tune},
     {"inspect", kModels, "Show inputs, outputs, operators, parameters, flops and memory of a model", add_inspect},
     {"zoo", kModels, "List the built-in models, or write one as an ONNX file", add_zoo},
+    {"bank", kTuning, "Show, move and keep in order what was measured", add_bank},
     {"doctor", kMachine, "Show what this machine is, what it can reach and what is missing", add_doctor},
 };
 

@@ -37,6 +37,7 @@ Action add_plan(CLI::App& verb);
 Action add_tune(CLI::App& verb);
 Action add_inspect(CLI::App& verb);
 Action add_zoo(CLI::App& verb);
+Action add_bank(CLI::App& verb);
 Action add_doctor(CLI::App& verb);
 
 }  // namespace attune::cli
