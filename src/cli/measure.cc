@@ -204,7 +204,7 @@ std::vector<Row> measure_job(tune::Measurer& measurer, const Job& job, double se
   return rows;
 }
 
-void add_job(tune::Measurer& measurer, const Job& job, double seconds, Report& report) {
+void add_job(tune::Measurer& measurer, const Job& job, double seconds, OutputFormat format, Report& report) {
   Json json = {{"workload", job.task.workload.key()}};
   const std::vector<Row> rows = measure_job(measurer, job, seconds, json);
   Table table{job.task.workload.key(),
@@ -229,8 +229,20 @@ void add_job(tune::Measurer& measurer, const Job& job, double seconds, Report& r
     json["results"].push_back(row_json(row));
     json["results"].back()["default"] = i == 0;
   }
-  report.tables.push_back(std::move(table));
   report.json["workloads"].push_back(std::move(json));
+  if (format != OutputFormat::csv) {
+    report.tables.push_back(std::move(table));
+    return;
+  }
+  // Programs want one table of all workloads.
+  if (report.tables.empty()) {
+    report.tables.push_back({"", table.columns, {}});
+    report.tables[0].columns.insert(report.tables[0].columns.begin(), Column{"workload"});
+  }
+  for (auto& row : table.rows) {
+    row.insert(row.begin(), table.title);
+    report.tables[0].rows.push_back(std::move(row));
+  }
 }
 
 ExitCode run_measure(const MeasureArguments& arguments) {
@@ -250,7 +262,7 @@ ExitCode run_measure(const MeasureArguments& arguments) {
   Report report;
   report.json = {{"threads", thread_count()}, {"cache", arguments.hot ? "hot" : "cold_weights"}};
   report.json["workloads"] = Json::array();
-  for (const Job& job : jobs) add_job(measurer, job, arguments.seconds, report);
+  for (const Job& job : jobs) add_job(measurer, job, arguments.seconds, arguments.format, report);
   const tune::MeasurerCounts counts = measurer.counts();
   const double floor = measurer.noise_floor().value_or(0);
   report.json["noise_floor"] = floor;

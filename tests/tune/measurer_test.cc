@@ -119,7 +119,7 @@ TEST(Measurer, finals_compare_with_the_default_and_its_duplicate) {
   const Trial finalists[] = {{"reference", {}}};
   const Finals finals = measurer.finals(task, trials.front(), finalists);
   EXPECT_EQ(finals.problem, "");
-  EXPECT_GE(finals.rounds, 15);
+  EXPECT_GE(finals.rounds, 6);
   EXPECT_EQ(verdict_name(finals.finalists[0].judgement.verdict), "slower");
   EXPECT_GT(finals.finalists[0].time_ns, finals.default_ns);
   EXPECT_EQ(measurer.noise_floor().value(), finals.noise_floor);

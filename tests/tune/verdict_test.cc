@@ -28,6 +28,12 @@ TEST(Verdict, calls_a_tie_when_the_interval_is_narrow) {
   EXPECT_EQ(verdict(0, 0.005, 61), Verdict::tie);
 }
 
+TEST(Verdict, needs_as_many_samples_as_its_confidence_takes) {
+  const std::vector<double> clear(5, -1.0);
+  EXPECT_EQ(judge(clear, {}).verdict, Verdict::unresolved);
+  EXPECT_EQ(judge(std::vector<double>(6, -1.0), {}).verdict, Verdict::faster);
+}
+
 TEST(Verdict, says_that_it_does_not_know) { EXPECT_EQ(verdict(0.02, 0.2, 15), Verdict::unresolved); }
 
 TEST(Verdict, claims_nothing_below_the_noise_floor) {

@@ -40,7 +40,7 @@ class Race {
       const auto chunk_begin = Clock::now();
       if (!run_rounds(std::min(next, options_.most_rounds - result_.rounds))) continue;
       judge_all();
-      if (result_.rounds >= options_.least_rounds && (decided() || Clock::now() - begin > options_.budget)) break;
+      if (Clock::now() - begin > options_.budget || (calm_rounds() >= options_.least_rounds && decided())) break;
       const double round_ms =
           std::chrono::duration<double, std::milli>(Clock::now() - chunk_begin).count() / std::max(1, next);
       const double most = kShareOfTimeout * static_cast<double>(link_.options().timeouts.time.count()) / round_ms;
@@ -69,7 +69,8 @@ class Race {
       entrants_[i].ns.insert(entrants_[i].ns.end(), ns.begin(), ns.end());
     }
     result_.rounds += rounds;
-    result_.disturbed_rounds += answer.reply.disturbed;
+    disturbed_.insert(disturbed_.end(), answer.reply.disturbed.begin(), answer.reply.disturbed.end());
+    result_.disturbed_rounds = static_cast<int>(std::ranges::count(disturbed_, 1));
     return true;
   }
 
@@ -99,9 +100,21 @@ class Race {
     entrants_.erase(entrants_.begin() + static_cast<ptrdiff_t>(position));
   }
 
+  int calm_rounds() const { return result_.rounds - result_.disturbed_rounds; }
+
+  /// The rounds that count, of everybody alike: those without disturbance where there are enough of them.
+  std::vector<double> counted(const std::vector<double>& ns) const {
+    if (calm_rounds() < options_.least_rounds) return ns;
+    std::vector<double> calm;
+    for (size_t i = 0; i < ns.size(); ++i)
+      if (disturbed_[i] == 0) calm.push_back(ns[i]);
+    return calm;
+  }
+
   std::vector<double> log_ratios(const Entrant& entrant) const {
-    std::vector<double> ratios;
-    for (size_t i = 0; i < entrant.ns.size(); ++i) ratios.push_back(std::log(entrant.ns[i] / entrants_[0].ns.at(i)));
+    std::vector<double> ratios = counted(entrant.ns);
+    const std::vector<double> anchor = counted(entrants_[0].ns);
+    for (size_t i = 0; i < ratios.size(); ++i) ratios[i] = std::log(ratios[i] / anchor.at(i));
     return ratios;
   }
 
@@ -111,15 +124,15 @@ class Race {
     const std::vector<double> duplicate = log_ratios(entrants_[1]);
     result_.noise_floor = noise_of(duplicate, options_.confidence);
     result_.duplicate = judge(duplicate, {options_.confidence, options_.tie_band, 0});
-    result_.default_ns = median_of(entrants_[0].ns);
+    result_.default_ns = median_of(counted(entrants_[0].ns));
     verdict.noise_floor = result_.noise_floor;
     for (const Entrant& entrant : entrants_) {
       if (entrant.finalist < 0) continue;
       Finalist& finalist = result_.finalists[static_cast<size_t>(entrant.finalist)];
       finalist.log_ratios = log_ratios(entrant);
       finalist.judgement = judge(finalist.log_ratios, verdict);
-      finalist.time_ns = median_of(entrant.ns);
-      finalist.times_ns = entrant.ns;
+      finalist.times_ns = counted(entrant.ns);
+      finalist.time_ns = median_of(finalist.times_ns);
     }
   }
 
@@ -138,6 +151,7 @@ class Race {
   WorkerLink& link_;
   const MeasureTask& task_;
   FinalsOptions options_;
+  std::vector<int> disturbed_;     // by round
   std::vector<Entrant> entrants_;  // the default, its duplicate, the finalists that are still there
   Finals result_;
 };

@@ -104,7 +104,7 @@ class Measurer::Impl {
     result.anchor_ns = timed.reply.times_ns.at(1);
     for (size_t i = 0; i < result.candidate_ns.size(); ++i)
       result.log_ratios.push_back(std::log(result.candidate_ns[i] / result.anchor_ns.at(i)));
-    result.disturbed_pairs = timed.reply.disturbed;
+    result.disturbed_pairs = static_cast<int>(std::ranges::count(timed.reply.disturbed, 1));
     result.max_error = ready.reply.max_error;
     result.build_ms = ready.reply.elapsed_ms;
     result.roofline_ns = roofline_ns(task.workload, link_.ceilings());

@@ -56,12 +56,12 @@ struct Measurement {
 };
 
 struct FinalsOptions {
-  int least_rounds = 15;
+  int least_rounds = 15;  // undisturbed ones
   int most_rounds = 61;
   double min_sample_us = 1000;
   double confidence = 0.95;  // over all finalists together: each comparison gets its share
   double tie_band = 0.01;
-  std::chrono::milliseconds budget{5000};  // no further rounds begin after this
+  std::chrono::milliseconds budget{5000};  // no further rounds begin after this, whatever is decided by then
 };
 
 struct Finalist {
@@ -69,9 +69,9 @@ struct Finalist {
   Outcome outcome = Outcome::ok;  // of the finals
   std::string message;
   Judgement judgement;  // against the default
-  std::vector<double> log_ratios;
-  double time_ns = 0;            // median
-  std::vector<double> times_ns;  // of the rounds
+  std::vector<double> log_ratios;  // of the rounds that count
+  double time_ns = 0;              // median
+  std::vector<double> times_ns;    // of the same rounds
 };
 
 struct Finals {
@@ -80,7 +80,7 @@ struct Finals {
   double noise_floor = 0;  // ln: of these rounds, by the hidden duplicate of the default
   Judgement duplicate;     // what was said of the duplicate; anything but a tie is a false alarm
   int rounds = 0;
-  int disturbed_rounds = 0;
+  int disturbed_rounds = 0;  // during which the scheduler took a thread away; not counted where enough others are left
   std::string problem;  // why there are no rounds; empty: there are
 };
 

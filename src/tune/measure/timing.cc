@@ -62,6 +62,7 @@ PairTimes time_pairs(KernelInstance& candidate, KernelInstance& anchor, const Pa
   if (candidate_first > request.abort_ratio * best * anchor_first) {
     times.candidate_ns.push_back(candidate_first);
     times.anchor_ns.push_back(anchor_first);
+    times.disturbed.push_back(0);
     return times;
   }
   const int64_t calls[2] = {calls_in_sample(candidate, request.min_sample_us),
@@ -80,7 +81,7 @@ PairTimes time_pairs(KernelInstance& candidate, KernelInstance& anchor, const Pa
         instance.call();  // its code and its part of the caches come back before the clock starts
         ns[which] = calls_ns(instance, calls[which]);
       }
-      times.disturbed += preemptions() > before ? 1 : 0;
+      times.disturbed.push_back(preemptions() > before ? 1 : 0);
       times.candidate_ns.push_back(ns[0]);
       times.anchor_ns.push_back(ns[1]);
       ratios.push_back(std::log(ns[0] / ns[1]));
@@ -110,7 +111,7 @@ RoundTimes time_rounds(std::span<KernelInstance* const> entrants, const RoundsRe
       entrants[i]->call();
       times.ns[i].push_back(calls_ns(*entrants[i], calls[i]));
     }
-    times.disturbed += preemptions() > before ? 1 : 0;
+    times.disturbed.push_back(preemptions() > before ? 1 : 0);
   }
   return times;
 }

@@ -10,7 +10,7 @@ namespace attune::tune {
 
 struct PairTimes {
   std::vector<double> candidate_ns, anchor_ns;  // of one call
-  int disturbed = 0;                            // pairs during which the scheduler took a thread away
+  std::vector<int> disturbed;                   // 1 for pairs during which the scheduler took a thread away
 };
 
 /// `entering(0)` is called before the candidate runs and `entering(1)` before the anchor does.
@@ -22,7 +22,7 @@ PairTimes time_pairs(KernelInstance& candidate, KernelInstance& anchor, const Pa
 
 struct RoundTimes {
   std::vector<std::vector<double>> ns;  // by entrant, then by round
-  int disturbed = 0;                    // rounds
+  std::vector<int> disturbed;           // by round
 };
 
 /// Every entrant once in each round, in an order that is drawn anew.

@@ -14,6 +14,8 @@ Judgement judge(std::span<const double> log_ratios, const VerdictOptions& option
   Judgement result;
   result.log_ratio = median_of(log_ratios);
   result.log_interval = sign_test_interval(log_ratios, options.confidence);
+  // Fewer samples than this cannot have that confidence, however they fall.
+  if (std::exp2(1.0 - static_cast<double>(log_ratios.size())) > 1 - options.confidence) return result;
   const auto [low, high] = result.log_interval;
   const double band = std::max(options.tie_band, 2 * options.noise_floor);
   const bool one_sided = high < 0 || low > 0;

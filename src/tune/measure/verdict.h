@@ -30,7 +30,7 @@ struct Judgement {
 /// - faster, slower: the whole interval lies on one side of 0, and the median is further out than the noise floor
 /// - tie: the whole interval lies within the larger of the tie band and twice the noise floor, or excludes 0 by less
 ///   than the floor
-/// - unresolved: more rounds are needed
+/// - unresolved: more rounds are needed; always with fewer than the confidence takes (6 for 95 %)
 Judgement judge(std::span<const double> log_ratios, const VerdictOptions& options);
 
 /// How far identical code seemed to differ: the end of the interval that is further from 0, and at least twice the
