@@ -22,3 +22,4 @@ macro(attune_optional name find_name package purpose)
 endmacro()
 
 attune_optional(ONEDNN OneDNN libdnnl-dev "kernels for CPUs")
+attune_optional(XGBOOST XGBoost libxgboost-dev "the learned cost model of searches")

@@ -26,6 +26,7 @@ VENDOR_HEADERS = [
     (re.compile(r"^cublasLt\.h$"), "providers/cublaslt"),
     (re.compile(r"^cudnn"), "providers/cudnn"),
     (re.compile(r"^(sqlite3|libpq-fe)\.h$"), "bank"),
+    (re.compile(r"^xgboost/"), "tune/search"),
     (re.compile(r"^CLI/"), "cli"),
 ]
 

@@ -18,9 +18,15 @@ class Encoding {
 
   size_t width() const { return names_.size(); }
   const std::vector<std::string>& names() const { return names_; }  // "bm", "layout=nhwc", "order[k]"
+  const std::vector<size_t>& parameters() const { return columns_; }  // the parameter of each number
   std::vector<float> encode(const Point& point) const;
+  /// Of a configuration of another space: what this one does not know is missing (NaN), numbers beyond its values are
+  /// scaled alike. In natural scale only.
+  std::vector<float> encode(const Config& config) const;
 
  private:
+  std::vector<std::shared_ptr<const Parameter>> parameters_;
+  std::vector<size_t> columns_;
   std::vector<std::string> names_;
   std::vector<std::vector<std::vector<float>>> rows_;  // of each parameter: the numbers of each choice, absence last
 };

@@ -2,6 +2,7 @@
 #include "space/space.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace attune {
 
@@ -47,6 +48,24 @@ std::optional<uint64_t> Space::settle(Point point) const {
     if (!has_changed) break;
   }
   return index_of(point);
+}
+
+uint64_t Space::nearest(const Point& point) const {
+  if (const auto index = settle(point)) return *index;
+  if (list_.empty()) {
+    Point snapped = point;
+    for (const PointGraph& graph : graphs_) graph.snap(snapped);
+    return index_of(snapped).value();
+  }
+  const auto distance = [&](const Point& other) {
+    std::pair<int, int> result{0, 0};  // differing choices, then how far they differ
+    for (size_t i = 0; i < point.size(); ++i) {
+      result.first += point[i] != other[i];
+      result.second += std::abs(point[i] - other[i]);
+    }
+    return result;
+  };
+  return static_cast<uint64_t>(std::ranges::min_element(list_, {}, distance) - list_.begin());
 }
 
 }  // namespace attune

@@ -1,6 +1,7 @@
 #include "space/point_graph.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace attune {
 
@@ -24,6 +25,21 @@ void PointGraph::write_point(uint64_t index, Point& point) const {
     choice = values_[place];
     index -= points_before_[place];
     at = children_[place];
+  }
+}
+
+void PointGraph::snap(Point& point) const {
+  uint32_t at = root_;
+  for (size_t level = 0; level < order_.size(); ++level) {
+    const Node& node = nodes_[at];
+    const bool is_last = level + 1 == order_.size();
+    const auto& values = is_last ? leaf_values_ : values_;
+    ValueIndex& wanted = point[static_cast<size_t>(order_[level])];
+    const auto first = values.begin() + node.first_edge, last = first + node.edges;
+    const auto nearest =
+        std::min_element(first, last, [&](int a, int b) { return std::abs(a - wanted) < std::abs(b - wanted); });
+    wanted = *nearest;
+    if (!is_last) at = children_[static_cast<size_t>(nearest - values.begin())];
   }
 }
 

@@ -22,6 +22,8 @@ class PointGraph {
   size_t bytes() const;
   /// Writes the choices of point `index` into the places of its parameters.
   void write_point(uint64_t index, Point& point) const;
+  /// Replaces choices by the nearest possible ones, parameter by parameter, until they are a point.
+  void snap(Point& point) const;
   /// Nothing when the choices are not a point.
   std::optional<uint64_t> find(const Point& point) const;
 

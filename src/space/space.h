@@ -70,6 +70,9 @@ class Space {
   /// The point itself where it is valid, else with its conditional parameters made to come and go as their conditions
   /// say. Nothing where that is no valid point either.
   std::optional<uint64_t> settle(Point point) const;
+  /// Like settle, but where that fails other choices give way as well: some valid point near these choices. The space
+  /// must not be empty.
+  uint64_t nearest(const Point& point) const;
 
   /// The constraints that a configuration violates, or what is wrong with its names and values; empty when it is valid.
   std::string why_invalid(const Config& config) const;

@@ -78,6 +78,29 @@ TEST(Space, finds_the_neighbours_that_comparing_every_pair_finds) {
   }
 }
 
+TEST(Space, finds_a_valid_point_near_any_choices) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    const auto random = testing::make_random_space(seed);
+    if (random.points.empty()) continue;
+    SCOPED_TRACE(fmt::format("seed {}\n{}", seed, random.text));
+    std::vector<Config> configs(random.points.begin(), random.points.end());
+    const Space list = Space::of_list(configs);
+    Random choices(seed);
+    for (int i = 0; i < 10; ++i) {
+      Point point;
+      for (const auto& parameter : random.space.parameters())
+        point.push_back(static_cast<ValueIndex>(choices.below(static_cast<int64_t>(parameter->texts.size()))));
+      const uint64_t near = random.space.nearest(point);
+      ASSERT_LT(near, random.space.size());
+      if (const auto index = random.space.index_of(point)) {
+        ASSERT_EQ(near, *index);
+      }
+      const Point own = list.point_at(list.sample(choices));
+      ASSERT_EQ(list.point_at(list.nearest(own)), own);
+    }
+  }
+}
+
 TEST(Space, draws_every_point_equally_often) {
   Space space;
   const Param a = space.ordinal("a", {1, 2, 3, 4, 5, 6}), b = space.ordinal("b", {1, 2, 3, 4, 5, 6});
