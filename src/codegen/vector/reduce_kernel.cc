@@ -70,7 +70,8 @@ class ReduceEmitter {
     return fill_in(text, {{"v", value}, {"n", count}});
   }
   static std::string join(const Fold& fold, const std::string& a, const std::string& b) {
-    return fold.join.size() == 1 ? fmt::format("{} {} {}", a, fold.join, b) : fmt::format("{}({}, {})", fold.join, a, b);
+    return fold.join.size() == 1 ? fmt::format("{} {} {}", a, fold.join, b)
+                                 : fmt::format("{}({}, {})", fold.join, a, b);
   }
   std::string result(const Fold& fold, const std::string& value) const {
     return apply(fold.result, value, float_literal(static_cast<float>(elements_)));
@@ -90,8 +91,8 @@ class ReduceEmitter {
     std::string body = "    " + declare_accumulators("a", std::string(fold.neutral), config_.unroll) + "\n";
     body += walk_row(inner_.extent, config_.lanes, config_.unroll, "    ", [&](const RowPlace& place) {
       const bool part = place.count < config_.lanes;
-      const std::string value = part ? fmt::format("load_part(p + {}, {})", place.at, place.count)
-                                     : fmt::format("load(p + {})", place.at);
+      const std::string value =
+          part ? fmt::format("load_part(p + {}, {})", place.at, place.count) : fmt::format("load(p + {})", place.at);
       std::string element = apply(fold.element, value, "");
       if (part) element = fmt::format("keep({}, {}, {})", element, place.count, fold.neutral);
       const std::string a = fmt::format("a{}", place.accumulator);
@@ -99,7 +100,8 @@ class ReduceEmitter {
     });
     const std::string all = join_accumulators("a", config_.unroll, std::string(fold.join));
     body += fmt::format("    total = {};\n", join(fold, "total", all));
-    return fmt::format("  vf {0} = {1};\n  {{\n  vf& total = {0};\n", name, fold.neutral) + reduced_loops("x", body) + "  }\n";
+    return fmt::format("  vf {0} = {1};\n  {{\n  vf& total = {0};\n", name, fold.neutral) + reduced_loops("x", body) +
+           "  }\n";
   }
 
   std::string along_text(const std::string& name) const {
@@ -111,7 +113,8 @@ class ReduceEmitter {
     out += fmt::format("  const vf all = {}(t);\n  return {};\n}}\n\n", fold.lanes, result(fold, "all"));
     out += head(name);
     const int64_t rows = outer_iterations(kept_, 0);
-    out += fmt::format("  const long first = begin * {0}, last = end * {0} < {1} ? end * {0} : {1};\n", rows_per_task(), rows);
+    out += fmt::format("  const long first = begin * {0}, last = end * {0} < {1} ? end * {0} : {1};\n", rows_per_task(),
+                       rows);
     out += "  for (long row = first; row < last; ++row) {\n" + row_pointers(kept_, 0, pointers(), "    ");
     return out + "    store_part(y, reduce(x), 1);\n  }\n}\n";
   }
@@ -138,7 +141,8 @@ class ReduceEmitter {
     }
     out += "    }\n";
     for (int u = 0; u < vectors; ++u)
-      out += fmt::format("    {0}{1} = {2};\n", name, u, join(fold, fmt::format("{}{}", name, u), fmt::format("a{}", u)));
+      out +=
+          fmt::format("    {0}{1} = {2};\n", name, u, join(fold, fmt::format("{}{}", name, u), fmt::format("a{}", u)));
     return out + "  }\n";
   }
 
@@ -167,11 +171,13 @@ class ReduceEmitter {
     out += "/// The n outputs of a row that fill no vector.\n" + columns_function("reduce_part", 1, "n");
     out += head(name);
     out += "  for (long task = begin; task < end; ++task) {\n";
-    out += fmt::format("    const long row = task / {0}, at = task % {0} * {1};\n", ceil_div(columns, per_task), per_task);
+    out +=
+        fmt::format("    const long row = task / {0}, at = task % {0} * {1};\n", ceil_div(columns, per_task), per_task);
     out += fmt::format("    long left = {0} - at < {1} ? {0} - at : {1};\n", columns, per_task);
     out += row_pointers(kept_, 0, pointers(), "    ");
     out += "    x += at;\n    y += at;\n";
-    if (vectors > 1) out += fmt::format("    if (left == {}) {{\n      reduce_several(x, y);\n      continue;\n    }}\n", per_task);
+    if (vectors > 1)
+      out += fmt::format("    if (left == {}) {{\n      reduce_several(x, y);\n      continue;\n    }}\n", per_task);
     out += fmt::format("    for (; left >= {0}; left -= {0}, x += {0}, y += {0}) reduce_one(x, y);\n", config_.lanes);
     return out + "    if (left > 0) reduce_part(x, y, left);\n  }\n}\n";
   }
@@ -206,7 +212,8 @@ int64_t reduce_task_count(const ReduceKernel& kernel, const ReduceConfig& config
   return ReduceEmitter(kernel, config).tasks();
 }
 
-GeneratedSource emit_reduce(const ReduceKernel& kernel, const ReduceConfig& config, Isa isa, const std::string& header) {
+GeneratedSource emit_reduce(const ReduceKernel& kernel, const ReduceConfig& config, Isa isa,
+                            const std::string& header) {
   const std::string name = "reduce_kernel";
   std::string text = header + vector_types(isa, config.lanes, {kernel.input, kernel.output});
   text += vector_functions({"vmax", "vmin", "vabs", "vsqrt", "vlog", "vexp"});

@@ -78,6 +78,11 @@ std::string GeneratedProvider::environment() const {
   return fmt::format("generators {}, {}, {}", kGeneratorHash, kCompilerVersion, isa_name(usable_isa()));
 }
 
+// Object code is in the plan, so it does not matter which compiler there is now, or whether there is one.
+std::string GeneratedProvider::plan_environment() const {
+  return fmt::format("generators {}, {}", kGeneratorHash, isa_name(usable_isa()));
+}
+
 std::string GeneratedProvider::note() const { return find_compiler().problem; }
 
 std::variant<Offer, Refusal> GeneratedProvider::offer(const Workload& workload) const {
@@ -101,7 +106,12 @@ std::unique_ptr<Kernel> GeneratedProvider::build(const Workload& workload, const
   GeneratedKernel kernel = generate(workload, config);
   CompiledObject object = build_object(kernel.source, host_compile_options(), {workload.key(), to_text(config)});
   if (!object.ok()) throw UserError("generated code for {} cannot be built: {}", workload.key(), object.error);
-  return std::make_unique<CompiledKernel>(std::move(kernel), std::move(object.object));
+  return std::make_unique<CompiledKernel>(std::move(kernel), object.object);
+}
+
+std::unique_ptr<Kernel> GeneratedProvider::build_from_artifact(const Workload& workload, const Config& config,
+                                                               std::span<const std::byte> artifact) const {
+  return CompiledKernel::from_artifact(generate(workload, config), artifact);
 }
 
 }  // namespace attune
