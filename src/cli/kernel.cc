@@ -161,7 +161,9 @@ ExitCode run_kernel(const KernelArguments& arguments) {
     write_stdout(source.text);
     return ExitCode::ok;
   }
-  const AssemblyText assembly = find_compiler().compiler->assembly(source, host_compile_options());
+  const Compiler* compiler = find_compiler().compiler;
+  if (compiler == nullptr) throw UserError("{}", find_compiler().problem);
+  const AssemblyText assembly = compiler->assembly(source, host_compile_options());
   if (!assembly.ok()) throw UserError("the kernel does not compile: {}", assembly.error);
   write_stdout(assembly.text);
   return ExitCode::ok;

@@ -83,12 +83,12 @@ std::string GeneratedProvider::plan_environment() const {
   return fmt::format("generators {}, {}", kGeneratorHash, isa_name(usable_isa()));
 }
 
-std::string GeneratedProvider::note() const { return find_compiler().problem; }
+std::string GeneratedProvider::note() const { return missing_compiler(); }
 
 std::variant<Offer, Refusal> GeneratedProvider::offer(const Workload& workload) const {
   const Serving serving = find_serving(workload);
   if (serving.generators.empty()) return Refusal{serving.reasons};
-  if (find_compiler().compiler == nullptr) return Refusal{find_compiler().problem};
+  if (!missing_compiler().empty()) return Refusal{missing_compiler()};
   return Offer{offered_configs(serving, workload)};
 }
 
