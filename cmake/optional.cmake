@@ -23,3 +23,4 @@ endmacro()
 
 attune_optional(ONEDNN OneDNN libdnnl-dev "kernels for CPUs")
 attune_optional(XGBOOST XGBoost libxgboost-dev "the learned cost model of searches")
+attune_optional(LLVM LLVM "libclang-19-dev llvm-19-dev" "compiles generated kernels")

@@ -12,6 +12,7 @@ constexpr Verb kVerbs[] = {
     {"bench", kModels, "Measure latency and throughput of a model", add_bench},
     {"why", kModels, "Show which kernel runs each node and what the alternatives are", add_why},
     {"measure", kModels, "Verify and time every kernel that there is for a workload", add_measure},
+    {"kernel", kModels, "Show the generated kernel of a workload, or try one configuration of it", add_kernel},
     {"plan", kModels, "Write the plan of a model: loads in milliseconds, packs and chooses nothing", add_plan},
     {"tune", kModels, "Find faster kernels for a model, prove them, and write a plan that uses them", add_tune},
     {"inspect", kModels, "Show inputs, outputs, operators, parameters, flops and memory of a model", add_inspect},

@@ -22,6 +22,7 @@ struct RecordedStep {
   std::string reason;
   std::vector<Alternative> alternatives;
   std::vector<Tensor> prepared;
+  Tensor artifact;  // of the kernel; empty() where it has none
 };
 using RecordedSteps = std::map<std::string, RecordedStep>;  // by label
 
@@ -41,7 +42,9 @@ class PlanCache {
  public:
   /// What the advisor says, where its kernel can be built, else choose_kernel; remembered.
   const KernelChoice& choice(const Workload& workload, const PlanOptions& options);
-  std::shared_ptr<const Kernel> kernel(const Workload& workload, const Provider& provider, const Config& config);
+  /// `artifact`: of this kernel, from a plan; may be empty.
+  std::shared_ptr<const Kernel> kernel(const Workload& workload, const Provider& provider, const Config& config,
+                                       std::span<const std::byte> artifact = {});
 
  private:
   KernelChoice choose(const Workload& workload, const PlanOptions& options);

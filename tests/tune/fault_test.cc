@@ -70,8 +70,8 @@ TEST(Faults, broken_kernels_never_end_a_run_never_win_and_cost_one_trial_each) {
     const TrialResult& result = measured.trials[i];
     const std::string& kind = trials[i].config.at("kind");
     if (kind == "good") {
-      EXPECT_EQ(result.outcome, Outcome::ok)
-          << "after '" << trials[i - 1].config.at("kind") << "': " << stage_name(result.stage) << ": " << result.message;
+      EXPECT_EQ(result.outcome, Outcome::ok) << "after '" << trials[i - 1].config.at("kind")
+                                             << "': " << stage_name(result.stage) << ": " << result.message;
       EXPECT_EQ(result.max_error, 0);
       continue;
     }

@@ -29,9 +29,7 @@ struct Call {
   int64_t count;   // of elements
   int64_t number;  // how many runs there were before
   float* output() const { return reinterpret_cast<float*>(arguments.outputs[0]); }
-  float* input() const {
-    return const_cast<float*>(reinterpret_cast<const float*>(arguments.inputs[0]));
-  }
+  float* input() const { return const_cast<float*>(reinterpret_cast<const float*>(arguments.inputs[0])); }
 };
 using Deed = std::function<void(const Call&)>;
 
@@ -59,7 +57,8 @@ const std::map<std::string_view, Deed>& deeds() {
       {"segfault", [](const Call&) { *reinterpret_cast<volatile int*>(sink.load() & 7) = 1; }},
       {"abort", [](const Call&) { std::abort(); }},
       {"illegal instruction", [](const Call&) { __builtin_trap(); }},
-      {"divide by zero", [](const Call& call) { sink += 1 / (sink.load() & static_cast<uint64_t>(call.number >> 60)); }},
+      {"divide by zero",
+       [](const Call& call) { sink += 1 / (sink.load() & static_cast<uint64_t>(call.number >> 60)); }},
       {"stack overflow", [](const Call&) { sink += static_cast<uint64_t>(overflow_stack(1)); }},
       {"throws", [](const Call&) { throw std::runtime_error("a kernel that gives up"); }},
       {"hangs", [](const Call&) { spin_forever(); }},

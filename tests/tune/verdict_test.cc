@@ -24,9 +24,7 @@ TEST(Verdict, sees_clear_differences_through_outliers) {
   EXPECT_EQ(verdict(0.1, 0.02, 15), Verdict::slower);
 }
 
-TEST(Verdict, calls_a_tie_when_the_interval_is_narrow) {
-  EXPECT_EQ(verdict(0, 0.005, 61), Verdict::tie);
-}
+TEST(Verdict, calls_a_tie_when_the_interval_is_narrow) { EXPECT_EQ(verdict(0, 0.005, 61), Verdict::tie); }
 
 TEST(Verdict, needs_as_many_samples_as_its_confidence_takes) {
   const std::vector<double> clear(5, -1.0);

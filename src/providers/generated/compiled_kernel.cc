@@ -1,0 +1,52 @@
+#include "providers/generated/compiled_kernel.h"
+
+#include "base/hash.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace attune {
+
+namespace {
+
+uint64_t hash_of(const GeneratedSource& source) { return hash_bytes(std::as_bytes(std::span(source.text))); }
+
+}  // namespace
+
+CompiledKernel::CompiledKernel(GeneratedKernel kernel, std::span<const std::byte> object)
+    : kernel_(std::move(kernel)), artifact_(sizeof(uint64_t) + object.size()), loaded_(LoadedObject::load(object)) {
+  const uint64_t hash = hash_of(kernel_.source);
+  std::memcpy(artifact_.data(), &hash, sizeof hash);
+  std::ranges::copy(object, artifact_.begin() + sizeof hash);
+  function_ = reinterpret_cast<GeneratedFunction>(reinterpret_cast<uintptr_t>(loaded_->function(kernel_.source.entry)));
+}
+
+std::unique_ptr<Kernel> CompiledKernel::from_artifact(GeneratedKernel kernel, std::span<const std::byte> artifact) {
+  uint64_t hash = 0;
+  if (artifact.size() < sizeof hash) throw UserError("the object code of a generated kernel is truncated");
+  std::memcpy(&hash, artifact.data(), sizeof hash);
+  if (hash != hash_of(kernel.source)) throw UserError("the object code was made from another text than the kernel's");
+  return std::make_unique<CompiledKernel>(std::move(kernel), artifact.subspan(sizeof hash));
+}
+
+std::vector<Tensor> CompiledKernel::prepare(std::span<const Tensor* const> constants) const {
+  return kernel_.prepare ? kernel_.prepare(constants) : std::vector<Tensor>{};
+}
+
+bool CompiledKernel::takes_over(int i) const {
+  return std::ranges::find(kernel_.taken_over, i) != kernel_.taken_over.end();
+}
+
+void CompiledKernel::run(const KernelArguments& arguments, int64_t begin, int64_t end) const {
+  if (begin >= end) return;
+  constexpr size_t kMostPrepared = 16;
+  std::array<const void*, kMostPrepared> prepared{};
+  if (arguments.prepared.size() > kMostPrepared)
+    throw InternalError("a generated kernel packs more than {} tensors", kMostPrepared);
+  std::ranges::transform(arguments.prepared, prepared.begin(), [](const Tensor& tensor) { return tensor.bytes(); });
+  function_(reinterpret_cast<const void* const*>(arguments.inputs.data()),
+            reinterpret_cast<void* const*>(arguments.outputs.data()), prepared.data(), arguments.workspace, begin, end);
+}
+
+}  // namespace attune
