@@ -42,6 +42,10 @@ template <int N> INLINE void store(float* p, vf x) {
   else __builtin_ia32_storeups512_mask((float*)p, x, (1u << N) - 1);
 }
 typedef short v16s __attribute__((vector_size(32)));
+template <int N> INLINE vf first_lanes(vf x) {
+  if constexpr (N == 16) return x;
+  return (vi){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} < N ? x : (vf){};
+}
 template <int N> INLINE vf load(const bf16* p) {
   if constexpr (N == 16) return widen(*(const vh_at*)p);
   return widen((vh)__builtin_ia32_loaddquhi256_mask((const v16s*)p, (v16s){}, (1u << N) - 1));
@@ -53,6 +57,7 @@ template <int N> INLINE void store(bf16* p, vf x) {
 )";
 
 constexpr const char* kMasked256 = R"(template <int N> INLINE vi lanes_below() { return (vi){0, 1, 2, 3, 4, 5, 6, 7} < N; }
+template <int N> INLINE vf first_lanes(vf x) { return lanes_below<N>() ? x : (vf){}; }
 template <int N> INLINE vf load(const float* p) {
   if constexpr (N == 8) return *(const vf_at*)p;
   return __builtin_ia32_maskloadps256((const vf*)p, lanes_below<N>());

@@ -15,7 +15,7 @@ struct VectorIsa {
 };
 
 /// Types `vf` (floats), `vi` (integers), `bf16` (its bits); functions `load<N>(pointer)`, `store<N>(pointer, vf)` of the
-/// first N lanes in either type, `splat(float)`.
+/// first N lanes in either type, `first_lanes<N>(vf)` with zeros after them, `splat(float)`.
 std::string vector_vocabulary(const VectorIsa& isa);
 
 /// The name of an element type in kernel text; f32 and bf16 only.
