@@ -11,3 +11,6 @@ install(EXPORT attune_targets NAMESPACE attune:: FILE attuneConfig.cmake DESTINA
 # The interface may change with the second number until there is a 1.0.
 write_basic_package_version_file("${CMAKE_BINARY_DIR}/attuneConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_BINARY_DIR}/attuneConfigVersion.cmake" DESTINATION "${attune_package}")
+if(TARGET attune_codegen)
+  install(TARGETS attune_codegen LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/attune")
+endif()

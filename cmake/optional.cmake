@@ -22,3 +22,4 @@ macro(attune_optional name find_name package purpose)
 endmacro()
 
 attune_optional(ONEDNN OneDNN libdnnl-dev "kernels for CPUs")
+attune_optional(LLVM LLVM "libclang-19-dev llvm-19-dev" "compiles generated kernels")

@@ -28,6 +28,7 @@ build_packages=(
   g++ cmake ninja-build ccache
   protobuf-compiler libprotobuf-dev nlohmann-json3-dev libcli11-dev libfmt-dev
   zlib1g-dev libjpeg62-turbo-dev libpng-dev libwebp-dev libopenjp2-7-dev libdnnl-dev
+  libclang-19-dev libclang-cpp19-dev llvm-19-dev
   python3 python3-venv
 )
 # libclang-rt and libomp: the fuzzer is built by clang, with its sanitizers and its own omp.h.

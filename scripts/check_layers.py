@@ -12,8 +12,8 @@ from pathlib import Path
 
 # From the ground up; docs/architecture.md says what lives where.
 ROOMS = [
-    "base", "graph", "io", "ops", "onnx", "zoo", "rewrite", "device", "kernel", "codegen", "providers", "bank", "tune",
-    "runtime", "train", "data", "insight", "report", "api", "cli",
+    "base", "graph", "io", "ops", "onnx", "zoo", "rewrite", "device", "space", "kernel", "codegen", "providers", "bank",
+    "tune", "runtime", "train", "data", "insight", "report", "api", "cli",
 ]
 
 # (what a header's name looks like, folder under src/ that may include it)

@@ -12,6 +12,8 @@
 
 namespace attune {
 
+class Space;  // space/space.h
+
 /// Why a provider has nothing for a workload, in words that a person can act on: "winograd needs a 3x3 kernel with
 /// stride 1, got 7x7/2".
 struct Refusal {
@@ -22,7 +24,8 @@ template <class... Args> Refusal refuse(fmt::format_string<Args...> text, Args&&
   return Refusal{fmt::format(text, std::forward<Args>(args)...)};
 }
 
-/// What a provider has for a workload: every configuration that can be built, the default first.
+/// What a provider has for a workload: configurations that can be built, the default first. All of them, unless there
+/// are too many to list: then a few good ones, and space() has the rest.
 struct Offer {
   std::vector<Config> configs;
 };
@@ -38,7 +41,12 @@ class Provider {
   virtual std::string note() const { return ""; }
   /// Everything for exactly this workload, the layouts of its operands included.
   virtual std::variant<Offer, Refusal> offer(const Workload& workload) const = 0;
-  /// `config` is one that offer() listed for this workload; throws UserError for any other.
+  /// What a search may choose from; contains what offer() lists, which is all there is unless a provider says more.
+  /// Throws UserError with the reason where offer() refuses, as default_config does.
+  virtual Space space(const Workload& workload) const;
+  /// What serves where nobody has measured.
+  virtual Config default_config(const Workload& workload) const;
+  /// `config` is a point of space() for this workload; throws UserError for any other.
   virtual std::unique_ptr<Kernel> build(const Workload& workload, const Config& config) const = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "providers/providers.h"
 
+#include "providers/generated/generated_provider.h"
 #include "providers/native/native_provider.h"
 #include "providers/null/null_provider.h"
 #ifdef ATTUNE_HAS_ONEDNN
@@ -10,13 +11,14 @@
 namespace attune {
 
 std::span<const Provider* const> providers() {
+  static const GeneratedProvider generated;
   static const NativeProvider native;
   static const ReferenceProvider reference;
 #ifdef ATTUNE_HAS_ONEDNN
   static const OnednnProvider onednn;
-  static const Provider* const list[] = {&native, &onednn, &reference};
+  static const Provider* const list[] = {&native, &onednn, &generated, &reference};
 #else
-  static const Provider* const list[] = {&native, &reference};
+  static const Provider* const list[] = {&native, &generated, &reference};
 #endif
   return list;
 }

@@ -1,5 +1,7 @@
 #include "providers/null/null_provider.h"
 
+#include "space/space.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -7,9 +9,12 @@ namespace attune {
 namespace {
 
 // What a provider can vary goes into its configs, as text; here: how many bytes one task copies. The first is the
-// default, which serves where nobody has measured.
+// default, which serves where nobody has measured; the second is the other extreme. What lies between is for a search.
 constexpr std::string_view kChunkKey = "chunk_bytes";
-constexpr int64_t kChunks[] = {64 << 10, 1 << 10};
+constexpr int64_t kSmallestChunk = 1 << 10, kLargestChunk = 64 << 10;
+constexpr int64_t kOfferedChunks[] = {kLargestChunk, kSmallestChunk};
+
+Config chunk_config(int64_t chunk) { return {{std::string(kChunkKey), std::to_string(chunk)}}; }
 
 // Operators whose output has the bytes of input 0 in the same order. Further inputs (the shape of Reshape, the axes of
 // Squeeze) only decided the output's dims, which a workload states already.
@@ -63,17 +68,25 @@ std::optional<Refusal> find_refusal(const Workload& workload) {
 std::variant<Offer, Refusal> NullProvider::offer(const Workload& workload) const {
   if (auto refusal = find_refusal(workload)) return *refusal;
   Offer offer;
-  for (const int64_t chunk : kChunks) offer.configs.push_back({{std::string(kChunkKey), std::to_string(chunk)}});
+  for (const int64_t chunk : kOfferedChunks) offer.configs.push_back(chunk_config(chunk));
   return offer;
 }
 
-std::unique_ptr<Kernel> NullProvider::build(const Workload& workload, const Config& config) const {
-  // Configs come from files as well as from offer(), so what is not in the offer is a mistake of the user's.
+// A provider with few configs does without this: its space is the list of its offer. Constraints between parameters
+// would be stated here with space.require (docs/spaces.md).
+Space NullProvider::space(const Workload& workload) const {
   if (const auto refusal = find_refusal(workload)) throw UserError("{}", refusal->reason);
-  for (const int64_t chunk : kChunks)
-    if (config == Config{{std::string(kChunkKey), std::to_string(chunk)}})
-      return std::make_unique<CopyKernel>(storage_bytes(workload.input(0)).value(), chunk);
-  throw UserError("the null provider has chunk_bytes=65536 and chunk_bytes=1024, got '{}'", to_text(config));
+  Space space;
+  space.power_of_two(std::string(kChunkKey), kSmallestChunk, kLargestChunk);
+  space.set_default(chunk_config(kLargestChunk));
+  return space.build();
+}
+
+std::unique_ptr<Kernel> NullProvider::build(const Workload& workload, const Config& config) const {
+  // Configs come from files as well as from the space, so what is not in it is a mistake of the user's.
+  if (const std::string problem = space(workload).why_invalid(config); !problem.empty())
+    throw UserError("the null provider cannot build '{}': {}", to_text(config), problem);
+  return std::make_unique<CopyKernel>(storage_bytes(workload.input(0)).value(), std::stoll(config.begin()->second));
 }
 
 }  // namespace attune

@@ -10,6 +10,7 @@ class NullProvider final : public Provider {
  public:
   std::string_view name() const override { return "null"; }
   std::variant<Offer, Refusal> offer(const Workload& workload) const override;
+  Space space(const Workload& workload) const override;
   std::unique_ptr<Kernel> build(const Workload& workload, const Config& config) const override;
 };
 

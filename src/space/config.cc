@@ -1,4 +1,4 @@
-#include "kernel/config.h"
+#include "space/config.h"
 
 namespace attune {
 

@@ -1,0 +1,63 @@
+#include "codegen/compiler_module.h"
+
+#include <fmt/core.h>
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kModule = "libattune_codegen.so";
+constexpr const char* kRemedy =
+    "install clang and LLVM 19 ('apt-get install libclang-19-dev llvm-19-dev' before building attune), or name the "
+    "module with ATTUNE_CODEGEN_MODULE";
+
+/// The folder of the executable or shared library that this code was linked into.
+fs::path own_folder() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&find_compiler), &info) == 0 || info.dli_fname == nullptr) return {};
+  std::error_code error;
+  // The dynamic linker knows an executable by how it was called, which may be a bare name.
+  const fs::path file = fs::canonical(info.dli_fname, error);
+  if (!error && file.has_parent_path() && fs::path(info.dli_fname).has_parent_path()) return file.parent_path();
+  return fs::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+std::vector<fs::path> candidates() {
+  if (const char* named = std::getenv("ATTUNE_CODEGEN_MODULE"); named != nullptr && *named != '\0') return {named};
+  const fs::path here = own_folder();
+  // Beside it (a build folder, a library folder), in the library folder of an installed tree (bin/ and lib/…/attune),
+  // and in the build folder above a test.
+  return {here / kModule, here / "attune" / kModule, here.parent_path() / "lib" / "attune" / kModule,
+          here.parent_path() / "lib" / ATTUNE_LIBRARY_ARCHITECTURE / "attune" / kModule, here.parent_path() / kModule};
+}
+
+CompilerLookup look_up() {
+  for (const fs::path& path : candidates()) {
+    std::error_code error;
+    if (!fs::exists(path, error)) continue;
+    // RTLD_LOCAL keeps LLVM's symbols to the module.
+    void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (module == nullptr)
+      return {nullptr, fmt::format("the compiler module cannot be loaded ({}); {}", dlerror(), kRemedy)};
+    const auto make = reinterpret_cast<MakeCompiler>(dlsym(module, kMakeCompiler));
+    if (make == nullptr)
+      return {nullptr, fmt::format("'{}' is no compiler module of this version of attune; {}", path.string(), kRemedy)};
+    return {make(), ""};
+  }
+  return {nullptr, fmt::format("there is no compiler module {} on this machine; {}", kModule, kRemedy)};
+}
+
+}  // namespace
+
+const CompilerLookup& find_compiler() {
+  static const CompilerLookup lookup = look_up();
+  return lookup;
+}
+
+}  // namespace attune

@@ -1,0 +1,43 @@
+// A generator: writes the text of kernels for a family of workloads. The provider `generated` compiles and runs it.
+#pragma once
+
+#include "codegen/source.h"
+#include "kernel/provider.h"
+
+#include <functional>
+
+namespace attune {
+
+/// Text with what the runtime has to know of it.
+struct GeneratedKernel {
+  GeneratedSource source;
+  int64_t task_count = 1;
+  int64_t workspace_bytes = 0;  // shared by all tasks
+  int in_place_input = -1;      // as Kernel::in_place_input
+  std::vector<int> taken_over;  // inputs that `prepare` packs, so that run() gets nullptr for them
+  std::function<std::vector<Tensor>(std::span<const Tensor* const>)> prepare;  // as Kernel::prepare; may be empty
+};
+
+/// One parameter of a generator's kernels and its values, the default first.
+struct Choice {
+  std::string name;
+  std::vector<std::string> values;
+};
+
+/// Stateless. The same workload and config give the same text, whatever happened before: plans rely on it.
+class Generator {
+ public:
+  virtual ~Generator() = default;
+  virtual std::string_view name() const = 0;
+  /// Why it has nothing for the workload; nothing when it has. The other functions are called only then.
+  virtual std::optional<Refusal> find_refusal(const Workload& workload) const = 0;
+  /// Every combination of values is a kernel.
+  virtual std::vector<Choice> choices(const Workload& workload) const = 0;
+  /// `config` has one of the values of each choice.
+  virtual GeneratedKernel emit(const Workload& workload, const Config& config) const = 0;
+};
+
+/// The one list of generators, the preferred first.
+std::span<const Generator* const> generators();
+
+}  // namespace attune
