@@ -70,18 +70,19 @@ std::vector<Config> depthwise_configs(const DepthwiseProblem& problem, const Pro
   const bool by_images = shape.images % threads == 0;
   const bool by_blocks = blocks % threads == 0 || blocks > 4 * threads;
   std::vector<Config> configs;
-  if (shape.padded_channels && target.isa.lanes != kBlock) return configs;
+  if (!target.vectors || (shape.padded_channels && target.isa.lanes != kBlock)) return configs;
   const auto add = [&](int64_t pixels, int64_t rows, int64_t of_blocks) {
-    Config config{{"kernel", "depthwise"}, {"tile_pixels", std::to_string(std::min(pixels, shape.across.out))},
-                  {"task_rows", std::to_string(rows)}, {"task_channels", std::to_string(of_blocks * target.isa.lanes)}};
+    Config config{{"tile_pixels", std::to_string(std::min(pixels, shape.across.out))},
+                  {"band_rows", std::to_string(rows)}, {"band_channels", std::to_string(of_blocks * target.isa.lanes)}};
     if (std::ranges::find(configs, config) == configs.end()) configs.push_back(std::move(config));
   };
   for (const int64_t pixels : {7, 4, 6, 8, 14}) {
     if (by_images) add(pixels, shape.down.out, blocks);
     if (by_blocks) add(pixels, shape.down.out, some_blocks);
     add(pixels, some_rows, blocks);
+    // Few rows at a time, all channels of them: what a large image needs to be read as a stream.
     add(pixels, cube::divide_up(some_rows, 4), blocks);
-    add(pixels, shape.down.out, some_blocks);
+    add(pixels, 2, blocks);
   }
   return configs;
 }
@@ -90,8 +91,8 @@ cube::DepthwiseSchedule depthwise_schedule(const ProductTarget& target, const Co
   cube::DepthwiseSchedule schedule;
   schedule.isa = target.isa;
   schedule.tile_pixels = static_cast<int>(number_of(config, "tile_pixels", 1));
-  schedule.task_rows = number_of(config, "task_rows", 1);
-  schedule.task_blocks = cube::divide_up(number_of(config, "task_channels", 1), target.isa.lanes);
+  schedule.task_rows = number_of(config, "band_rows", 1);
+  schedule.task_blocks = cube::divide_up(number_of(config, "band_channels", 1), target.isa.lanes);
   return schedule;
 }
 

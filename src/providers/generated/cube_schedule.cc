@@ -1,6 +1,10 @@
 #include "providers/generated/cube_schedule.h"
 
+#include "base/parallel.h"
 #include "codegen/cube/task_grid.h"
+#include "codegen/isa.h"
+#include "device/cpu/amx.h"
+#include "device/cpu/cpu_info.h"
 #include "providers/generated/config_values.h"
 
 #include <algorithm>
@@ -48,8 +52,7 @@ double tiling_cost(const cube::ProductShape& shape, RegisterTile tile, int lanes
 
 Config vector_config(RegisterTile tile, int lanes, int64_t task_rows, int64_t task_columns, Axis inner, Axis split,
                      int64_t depth_block) {
-  return {{"kernel", "vectors"},
-          {"tile", fmt::format("{}x{}", tile.rows, tile.vectors * lanes)},
+  return {{"tile", fmt::format("{}x{}", tile.rows, tile.vectors * lanes)},
           {"task_rows", std::to_string(task_rows)},
           {"task_columns", std::to_string(task_columns)},
           {"inner", axis_name(inner)},
@@ -99,17 +102,23 @@ void append_vector_configs(const ProductProblem& problem, const ProductTarget& t
 
 Config tile_config(int down, int across, int tile_rows, int64_t task_rows, int64_t task_columns, bool packed, Axis inner,
                    Axis split) {
-  return {{"kernel", "tiles"},
-          {"tile", fmt::format("{}x{}", down, across)},
-          {"tile_rows", std::to_string(tile_rows)},
-          {"task_rows", std::to_string(task_rows)},
-          {"task_columns", std::to_string(task_columns)},
-          {"src", packed ? "packed" : "direct"},
-          {"inner", axis_name(inner)},
-          {"split", axis_name(split)}};
+  return {{"tiles", fmt::format("{}x{}", down, across)},
+          {"tiles_height", std::to_string(tile_rows)},
+          {"tiles_task_rows", std::to_string(task_rows)},
+          {"tiles_task_columns", std::to_string(task_columns)},
+          {"tiles_src", packed ? "packed" : "direct"},
+          {"tiles_inner", axis_name(inner)},
+          {"tiles_split", axis_name(split)}};
 }
 
-constexpr int64_t kPackedBytes = 512 << 10;  // of packed rows, which lie on the stack
+std::vector<Config> distinct(std::vector<Config> configs) {
+  std::vector<Config> out;
+  for (Config& config : configs)
+    if (std::ranges::find(out, config) == out.end()) out.push_back(std::move(config));
+  return out;
+}
+
+constexpr int64_t kPackedBytes = kMostPackedBytes / 2;  // what a sweep packs
 
 /// Heights of tiles: 16, and the one that covers the rows with the least left over.
 std::vector<int> tile_heights(int64_t rows, int down) {
@@ -151,22 +160,36 @@ void append_tile_configs(const ProductProblem& problem, const ProductTarget& tar
 
 }  // namespace
 
-std::vector<Config> product_configs(const ProductProblem& problem, const ProductTarget& target) {
-  std::vector<Config> configs;
-  const bool bf16 = problem.shape.src == DType::bf16;
-  if (bf16 && target.amx) append_tile_configs(problem, target, configs);
-  if (!bf16 || target.isa.native_bf16) append_vector_configs(problem, target, configs);
-  std::vector<Config> distinct;
-  for (Config& config : configs)
-    if (std::ranges::find(distinct, config) == distinct.end()) distinct.push_back(std::move(config));
-  return distinct;
+int64_t packed_bytes(const ProductProblem& problem, int64_t tiles_down, int64_t tile_rows, int64_t task_rows,
+                     std::string_view src) {
+  const cube::ProductShape& shape = problem.shape;
+  if (src != "packed") return 0;
+  return std::min(round_up(task_rows, tiles_down * tile_rows), round_up(shape.rows, tile_rows)) / tile_rows * 1024 *
+         (round_up(shape.depth, cube::kTileDepth) / cube::kTileDepth) * shape.taps;
 }
 
-bool uses_tiles(const Config& config) {
-  const std::string_view kernel = text_of(config, "kernel");
-  if (kernel == "tiles") return true;
-  if (kernel == "vectors") return false;
-  throw UserError("kernel is '{}', expected vectors or tiles", kernel);
+ProductTarget host_target() {
+  ProductTarget target;
+  const Isa isa = usable_isa();
+  target.isa = {isa >= Isa::avx512 ? 16 : 8, isa >= Isa::avx512_bf16};
+  target.vectors = isa >= Isa::avx2;
+  target.amx = isa >= Isa::amx && request_amx();
+  target.threads = thread_count();
+  if (const auto l2 = data_cache(cpu_info(), 2)) target.l2_bytes = l2->size_bytes / std::max(1, l2->shared_by);
+  return target;
+}
+
+std::vector<Config> vector_configs(const ProductProblem& problem, const ProductTarget& target) {
+  std::vector<Config> configs;
+  const bool has_instructions = problem.shape.src == DType::bf16 ? target.isa.native_bf16 : target.vectors;
+  if (has_instructions) append_vector_configs(problem, target, configs);
+  return distinct(std::move(configs));
+}
+
+std::vector<Config> tile_configs(const ProductProblem& problem, const ProductTarget& target) {
+  std::vector<Config> configs;
+  if (problem.shape.src == DType::bf16 && target.amx) append_tile_configs(problem, target, configs);
+  return distinct(std::move(configs));
 }
 
 cube::VectorSchedule vector_schedule(const ProductProblem& problem, const ProductTarget& target, const Config& config) {
@@ -194,25 +217,24 @@ cube::VectorSchedule vector_schedule(const ProductProblem& problem, const Produc
 
 cube::TileSchedule tile_schedule(const ProductProblem& problem, const Config& config) {
   cube::TileSchedule schedule;
-  const auto [down, across] = pair_of(config, "tile");
+  const auto [down, across] = pair_of(config, "tiles");
   if (down < 1 || across < 1 || down * across + down + 1 > 8)
     throw UserError("{}x{} tiles of the result do not fit eight tile registers", down, across);
   schedule.tiles_down = static_cast<int>(down);
   schedule.tiles_across = static_cast<int>(across);
-  schedule.tile_rows = static_cast<int>(number_of(config, "tile_rows", 1));
-  if (schedule.tile_rows > 16) throw UserError("tile_rows is {}, a tile has at most 16", schedule.tile_rows);
-  schedule.task_rows = round_up(number_of(config, "task_rows", 1), schedule.block_rows());
-  schedule.task_panels = divide_up(number_of(config, "task_columns", 1), schedule.panel_columns());
-  schedule.pack_src = text_of(config, "src") == "packed";
-  schedule.inner = axis_of(config, "inner");
-  schedule.split = axis_of(config, "split");
+  schedule.tile_rows = static_cast<int>(number_of(config, "tiles_height", 1));
+  if (schedule.tile_rows > 16) throw UserError("tiles_height is {}, a tile has at most 16", schedule.tile_rows);
+  schedule.task_rows = round_up(number_of(config, "tiles_task_rows", 1), schedule.block_rows());
+  schedule.task_panels = divide_up(number_of(config, "tiles_task_columns", 1), schedule.panel_columns());
+  schedule.pack_src = text_of(config, "tiles_src") == "packed";
+  schedule.inner = axis_of(config, "tiles_inner");
+  schedule.split = axis_of(config, "tiles_split");
   const cube::ProductShape& shape = problem.shape;
   if (!schedule.pack_src && (shape.by_table() || shape.depth % cube::kTileDepth != 0))
     throw UserError("tiles read rows where they lie only at equal distances and with a depth of whole tiles");
-  const int64_t packed = std::min(schedule.task_rows, round_up(shape.rows, schedule.tile_rows)) *
-                         round_up(shape.depth, cube::kTileDepth) * shape.taps * 2;
-  if (schedule.pack_src && packed > 2 * kPackedBytes)
-    throw UserError("{} packed rows of {} bytes do not fit the stack", schedule.task_rows, packed);
+  if (packed_bytes(problem, down, schedule.tile_rows, schedule.task_rows, text_of(config, "tiles_src")) >
+      kMostPackedBytes)
+    throw UserError("{} packed rows do not fit the stack", schedule.task_rows);
   return schedule;
 }
 
