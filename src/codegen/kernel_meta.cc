@@ -47,10 +47,9 @@ void keep_kernel_meta(const KernelMetaOptions& options, const GeneratedSource& s
   const std::string stem = fmt::format("{}_{:016x}", source.entry, hash);
   const auto path = [&](const char* suffix) { return options.folder / (stem + suffix); };
   write(path(".cc"), source.text);
-  const nlohmann::ordered_json json{
-      {"entry", source.entry},        {"workload", description.workload}, {"generator", description.generator},
-      {"config", description.config}, {"isa", isa_name(compile.isa)},     {"flags", compile_flags(compile)},
-      {"object_bytes", object.size()}};
+  const nlohmann::ordered_json json{{"entry", source.entry},           {"workload", description.workload},
+                                    {"config", description.config},    {"isa", isa_name(compile.isa)},
+                                    {"flags", compile_flags(compile)}, {"object_bytes", object.size()}};
   write(path(".json"), json.dump(2) + "\n");
   if (options.level < 2) return;
   write(path(".o"), object);

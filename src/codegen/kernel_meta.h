@@ -20,7 +20,6 @@ KernelMetaOptions kernel_meta_options();
 struct KernelDescription {
   std::string workload;  // its key
   std::string config;
-  std::string generator;
 };
 
 /// Writes <entry>_<hash>.cc, .json and, at level 2, .o and .s (when there is a compiler).

@@ -83,9 +83,9 @@ static inline vf vlog(vf x) {
   return e / (e + 2.0f);
 }
 )"},
-    {"verf", {}, R"(// x P(x^2) / Q(x^2); beyond 3.93 the result rounds to 1.
+    {"verf", {}, R"(// x P(x^2) / Q(x^2); beyond 3.93 it is 1, so that gelu vanishes far below 0.
 static inline vf verf(vf x) {
-  const vf c = x > 3.93f ? (vf)3.93f : (x < -3.93f ? (vf)-3.93f : x), t = c * c;
+  const vf t = x * x;
   vf p = t * 2.05933202e-6f + 0.000283540779f;
   p = p * t + 0.00370781356f;
   p = p * t + 0.0525677837f;
@@ -96,7 +96,8 @@ static inline vf verf(vf x) {
   q = q * t + 0.113551125f;
   q = q * t + 0.500886142f;
   q = q * t + 1.0f;
-  return c * p / q;
+  const vf y = x * p / q;
+  return x > 3.93f ? (vf)1.0f : (x < -3.93f ? (vf)-1.0f : y);
 }
 )"},
     {"vsigmoid", {"vexp"}, "static inline vf vsigmoid(vf x) { return 1.0f / (1.0f + vexp(-x)); }\n"},

@@ -31,6 +31,7 @@ std::string vector_types(Isa isa, int lanes, const std::set<Element>& elements);
 ///   vlog     ln x     2e-7 of the result, 1e-7 absolutely near 1
 ///   vtanh    tanh x   5e-7 of the result
 ///   verf     erf x    4e-7 of the result
+///   vgelu_*  gelu x   4e-7 of x
 ///   others   are made of those
 std::string vector_functions(const std::set<std::string>& names);
 

@@ -5,57 +5,71 @@
 #include "providers/generated/compiled_kernel.h"
 #include "providers/generated/generator_hash.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 namespace attune {
 namespace {
 
 constexpr const char* kGeneratorKey = "generator";
-constexpr size_t kMostOffered = 4;
 
-Config default_of(const Generator& generator, const std::vector<Choice>& choices) {
-  Config config{{kGeneratorKey, std::string(generator.name())}};
-  for (const Choice& choice : choices) config[choice.name] = choice.values.front();
-  return config;
-}
+/// The generators that serve a workload, or why none does.
+struct Serving {
+  std::vector<const Generator*> generators;
+  std::string reasons;
+};
 
-/// The default and, as a sample of what there is, those that differ from it in one value.
-void add_configs(const Generator& generator, const Workload& workload, std::vector<Config>& configs) {
-  const auto choices = generator.choices(workload);
-  const Config usual = default_of(generator, choices);
-  configs.push_back(usual);
-  size_t added = 1;
-  for (const Choice& choice : choices) {
-    if (choice.values.size() < 2 || added++ == kMostOffered) continue;
-    configs.push_back(usual);
-    configs.back()[choice.name] = choice.values.back();
-  }
-}
-
-/// Configs come from files as well as from offers.
-void check_config(const Generator& generator, const Workload& workload, const Config& config) {
-  const auto choices = generator.choices(workload);
-  for (const Choice& choice : choices) {
-    const auto found = config.find(choice.name);
-    if (found == config.end() || std::ranges::find(choice.values, found->second) == choice.values.end())
-      throw UserError("'{}' is no config of generator {} for {}: {} must be one of {}", to_text(config),
-                      generator.name(), workload.key(), choice.name, fmt::join(choice.values, ", "));
-  }
-  if (config.size() != choices.size() + 1)
-    throw UserError("'{}' has parameters that generator {} does not know", to_text(config), generator.name());
-}
-
-const Generator& find_generator(const Workload& workload, const Config& config) {
-  const auto named = config.find(kGeneratorKey);
+Serving find_serving(const Workload& workload) {
+  Serving serving;
   for (const Generator* generator : generators()) {
-    if (named == config.end() || named->second != generator->name()) continue;
-    if (const auto refusal = generator->find_refusal(workload)) throw UserError("{}", refusal->reason);
-    check_config(*generator, workload, config);
-    return *generator;
+    if (const auto refusal = generator->find_refusal(workload))
+      serving.reasons += (serving.reasons.empty() ? "" : "; ") + refusal->reason;
+    else
+      serving.generators.push_back(generator);
   }
-  throw UserError("'{}' names no generator of {}", to_text(config), workload.key());
+  return serving;
+}
+
+Serving require_serving(const Workload& workload) {
+  Serving serving = find_serving(workload);
+  if (serving.generators.empty()) throw UserError("{}", serving.reasons);
+  return serving;
+}
+
+std::vector<Config> offered_configs(const Serving& serving, const Workload& workload) {
+  std::vector<Config> configs;
+  for (const Generator* generator : serving.generators)
+    for (Config& config : generator->offered(workload)) {
+      config[kGeneratorKey] = std::string(generator->name());
+      configs.push_back(std::move(config));
+    }
+  return configs;
+}
+
+Space make_space(const Serving& serving, const Workload& workload) {
+  Space space;
+  std::vector<std::string> names;
+  for (const Generator* generator : serving.generators) names.emplace_back(generator->name());
+  const Param which = space.categorical(kGeneratorKey, names);
+  for (size_t i = 0; i < names.size(); ++i) {
+    GeneratorSpace part(space, names.size() > 1 ? std::optional(which == static_cast<int64_t>(i)) : std::nullopt);
+    serving.generators[i]->declare(workload, part);
+    part.finish();
+  }
+  space.set_default(offered_configs(serving, workload).front());
+  space.build();
+  return space;
+}
+
+/// The generator of a config; throws UserError for configs that are no point of the space: they come from files too.
+const Generator& find_generator(const Workload& workload, const Config& config) {
+  const Serving serving = require_serving(workload);
+  const auto offered = offered_configs(serving, workload);
+  if (std::ranges::find(offered, config) == offered.end())
+    if (const std::string problem = make_space(serving, workload).why_invalid(config); !problem.empty())
+      throw UserError("generated code has no config '{}' for {}: {}", to_text(config), workload.key(), problem);
+  for (const Generator* generator : serving.generators)
+    if (config.at(kGeneratorKey) == generator->name()) return *generator;
+  throw InternalError("a config of no generator is valid: {}", to_text(config));
 }
 
 }  // namespace
@@ -64,26 +78,29 @@ std::string GeneratedProvider::environment() const {
   return fmt::format("generators {}, {}, {}", kGeneratorHash, kCompilerVersion, isa_name(usable_isa()));
 }
 
+std::string GeneratedProvider::note() const { return find_compiler().problem; }
+
 std::variant<Offer, Refusal> GeneratedProvider::offer(const Workload& workload) const {
+  const Serving serving = find_serving(workload);
+  if (serving.generators.empty()) return Refusal{serving.reasons};
   if (find_compiler().compiler == nullptr) return Refusal{find_compiler().problem};
-  Offer offer;
-  std::string reasons;
-  for (const Generator* generator : generators()) {
-    if (const auto refusal = generator->find_refusal(workload))
-      reasons += (reasons.empty() ? "" : "; ") + refusal->reason;
-    else
-      add_configs(*generator, workload, offer.configs);
-  }
-  if (offer.configs.empty()) return Refusal{reasons};
-  return offer;
+  return Offer{offered_configs(serving, workload)};
+}
+
+Space GeneratedProvider::space(const Workload& workload) const {
+  return make_space(require_serving(workload), workload);
+}
+
+GeneratedKernel GeneratedProvider::generate(const Workload& workload, const Config& config) const {
+  Config own = config;
+  own.erase(kGeneratorKey);
+  return find_generator(workload, config).emit(workload, own);
 }
 
 std::unique_ptr<Kernel> GeneratedProvider::build(const Workload& workload, const Config& config) const {
-  const Generator& generator = find_generator(workload, config);
-  GeneratedKernel kernel = generator.emit(workload, config);
-  CompiledObject object = build_object(kernel.source, host_compile_options(),
-                                       {workload.key(), to_text(config), std::string(generator.name())});
-  if (!object.ok()) throw UserError("generated code for {} does not compile: {}", workload.key(), object.error);
+  GeneratedKernel kernel = generate(workload, config);
+  CompiledObject object = build_object(kernel.source, host_compile_options(), {workload.key(), to_text(config)});
+  if (!object.ok()) throw UserError("generated code for {} cannot be built: {}", workload.key(), object.error);
   return std::make_unique<CompiledKernel>(std::move(kernel), std::move(object.object));
 }
 

@@ -1,7 +1,7 @@
 // Kernels that attune writes itself: text from generators, compiled for this machine.
 #pragma once
 
-#include "kernel/provider.h"
+#include "providers/generated/generator.h"
 
 namespace attune {
 
@@ -9,8 +9,13 @@ class GeneratedProvider final : public Provider {
  public:
   std::string_view name() const override { return "generated"; }
   std::string environment() const override;
+  std::string note() const override;
   std::variant<Offer, Refusal> offer(const Workload& workload) const override;
+  Space space(const Workload& workload) const override;
   std::unique_ptr<Kernel> build(const Workload& workload, const Config& config) const override;
+
+  /// The text and what belongs to it, without compiling it; needs no compiler. Throws UserError as build() does.
+  GeneratedKernel generate(const Workload& workload, const Config& config) const;
 };
 
 }  // namespace attune

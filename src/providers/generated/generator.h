@@ -3,6 +3,7 @@
 
 #include "codegen/source.h"
 #include "kernel/provider.h"
+#include "providers/generated/generator_space.h"
 
 #include <functional>
 
@@ -18,22 +19,18 @@ struct GeneratedKernel {
   std::function<std::vector<Tensor>(std::span<const Tensor* const>)> prepare;  // as Kernel::prepare; may be empty
 };
 
-/// One parameter of a generator's kernels and its values, the default first.
-struct Choice {
-  std::string name;
-  std::vector<std::string> values;
-};
-
-/// Stateless. The same workload and config give the same text, whatever happened before: plans rely on it.
+/// Stateless. The same workload and config give the same text, whatever happened before: plans rely on it. Configs hold
+/// the generator's own parameters; the provider adds `generator=<name>`.
 class Generator {
  public:
   virtual ~Generator() = default;
   virtual std::string_view name() const = 0;
   /// Why it has nothing for the workload; nothing when it has. The other functions are called only then.
   virtual std::optional<Refusal> find_refusal(const Workload& workload) const = 0;
-  /// Every combination of values is a kernel.
-  virtual std::vector<Choice> choices(const Workload& workload) const = 0;
-  /// `config` has one of the values of each choice.
+  /// Good ones without search, the default first; points of what declare() declares.
+  virtual std::vector<Config> offered(const Workload& workload) const = 0;
+  virtual void declare(const Workload& workload, GeneratorSpace& space) const = 0;
+  /// `config` is a point of the space. May throw UserError for what no constraint says.
   virtual GeneratedKernel emit(const Workload& workload, const Config& config) const = 0;
 };
 

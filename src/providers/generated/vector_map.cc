@@ -71,13 +71,21 @@ std::optional<Refusal> VectorMapGenerator::find_refusal(const Workload& workload
   return std::nullopt;
 }
 
-std::vector<Choice> VectorMapGenerator::choices(const Workload& workload) const {
+std::vector<Config> VectorMapGenerator::offered(const Workload& workload) const {
   const MapKernel kernel = require_kernel(workload);
-  std::vector<Choice> choices{
-      generated::lanes_choice(), {"unroll", {"2", "1", "4"}}, {"task_elements", {"16384", "4096", "65536"}}};
-  if (can_store_past_cache(kernel, widest_lanes(usable_isa())))
-    choices.push_back(generated::stores_choice(storage_bytes(workload.output(0)).value_or(0)));
-  return choices;
+  const int lanes = widest_lanes(usable_isa());
+  Config usual{{"lanes", std::to_string(lanes)}, {"unroll", "2"}, {"task_elements", "16384"}};
+  if (can_store_past_cache(kernel, lanes)) usual["stores"] = generated::usual_stores(workload.output(0));
+  return {usual, generated::with(usual, {{"unroll", "1"}, {"task_elements", "4096"}}),
+          generated::with(usual, {{"unroll", "4"}, {"task_elements", "65536"}})};
+}
+
+void VectorMapGenerator::declare(const Workload& workload, GeneratorSpace& space) const {
+  const MapKernel kernel = require_kernel(workload);
+  space.ordinal("lanes", generated::lane_values());
+  space.ordinal("unroll", {1, 2, 4});
+  space.power_of_two("task_elements", 1024, 262144);
+  if (can_store_past_cache(kernel, widest_lanes(usable_isa()))) space.categorical("stores", generated::kStores);
 }
 
 GeneratedKernel VectorMapGenerator::emit(const Workload& workload, const Config& config) const {

@@ -6,15 +6,18 @@
 
 namespace attune::generated {
 
-Choice lanes_choice() {
-  Choice choice{"lanes", {}};
-  for (const int lanes : codegen::lane_choices(usable_isa())) choice.values.push_back(std::to_string(lanes));
-  return choice;
+std::vector<int64_t> lane_values() {
+  const auto lanes = codegen::lane_choices(usable_isa());
+  return {lanes.begin(), lanes.end()};
 }
 
-Choice stores_choice(int64_t output_bytes) {
-  if (exceeds_caches(output_bytes)) return {"stores", {"past_cache", "cached"}};
-  return {"stores", {"cached", "past_cache"}};
+std::string usual_stores(const TensorSpec& output) {
+  return exceeds_caches(storage_bytes(output).value_or(0)) ? "past_cache" : "cached";
+}
+
+Config with(Config config, const Config& changes) {
+  for (const auto& [name, value] : changes) config[name] = value;
+  return config;
 }
 
 int64_t Parameters::number(const std::string& name) const {

@@ -7,9 +7,12 @@
 namespace attune::generated {
 
 /// Lanes of a vector that the instruction set has, the widest first.
-Choice lanes_choice();
-/// Whether results go past the caches; by default where they would not stay there.
-Choice stores_choice(int64_t output_bytes);
+std::vector<int64_t> lane_values();
+/// Whether results go past the caches, by default where they would not stay there.
+inline const std::vector<std::string> kStores{"cached", "past_cache"};
+std::string usual_stores(const TensorSpec& output);
+/// `config` with other values.
+Config with(Config config, const Config& changes);
 
 class Parameters {
  public:

@@ -1,0 +1,205 @@
+#include "codegen/vector/permute_kernel.h"
+
+#include "base/error.h"
+#include "codegen/text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace attune::codegen {
+namespace {
+
+constexpr int64_t kLineBytes = 64;
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+bool copies_rows(const PermuteKernel& kernel) { return kernel.nest.loops.back().strides[0] == 1; }
+
+std::string element_type(int bytes) {
+  switch (bytes) {
+    case 1: return "unsigned char";
+    case 2: return "unsigned short";
+    case 4: return "unsigned";
+    default: return "unsigned long";
+  }
+}
+
+/// The two loops that are turned around, and those around them. `across` is contiguous in the input and strided in the
+/// output, `along` the other way round.
+struct Turn {
+  LoopNest outer;
+  Loop across, along;
+};
+
+Turn find_turn(const PermuteKernel& kernel) {
+  Turn turn{kernel.nest, {}, kernel.nest.loops.back()};
+  turn.outer.loops.pop_back();
+  auto& loops = turn.outer.loops;
+  // The smallest stride is 1 unless the input is a part of something.
+  const auto found = std::ranges::min_element(loops, {}, [](const Loop& loop) { return loop.strides[0]; });
+  if (found == loops.end()) throw InternalError("there is nothing to turn in rows that are not contiguous");
+  turn.across = *found;
+  loops.erase(found);
+  return turn;
+}
+
+int64_t strips_per_task(const Turn& turn, const PermuteConfig& config) {
+  return std::max<int64_t>(1, config.task_elements / (turn.along.extent * config.tile));
+}
+
+int64_t strip_count(const Turn& turn, const PermuteConfig& config) {
+  return outer_iterations(turn.outer, 0) * ceil_div(turn.across.extent, config.tile);
+}
+
+/// Rows that stay together: `task_elements` of them in a task, or a part of one.
+struct CopySplit {
+  int64_t rows_per_task = 1, parts_per_row = 1, part = 0;
+};
+CopySplit split_copies(const PermuteKernel& kernel, const PermuteConfig& config) {
+  const int64_t row = kernel.nest.loops.back().extent;
+  if (row <= config.task_elements) return {std::max<int64_t>(1, config.task_elements / row), 1, row};
+  return {1, ceil_div(row, config.task_elements), config.task_elements};
+}
+
+std::string entry_head(const PermuteKernel& kernel, const std::string& name) {
+  const std::string type = element_type(kernel.element_bytes);
+  return fmt::format(
+      "extern \"C\" __attribute__((visibility(\"default\"))) void {}({}) {{\n"
+      "  const {}* in = (const {}*)inputs[{}];\n  {}* out = ({}*)outputs[0];\n",
+      name, kEntryParameters, type, type, kernel.input_position, type, type);
+}
+
+std::vector<RowPointer> pointers(const PermuteKernel& kernel) {
+  const std::string type = element_type(kernel.element_bytes);
+  return {{"const " + type, "in", "x"}, {type, "out", "y"}};
+}
+
+std::string copy_text(const PermuteKernel& kernel, const PermuteConfig& config, const std::string& name) {
+  const CopySplit split = split_copies(kernel, config);
+  const int64_t rows = outer_iterations(kernel.nest, 1), row = kernel.nest.loops.back().extent;
+  std::string out = entry_head(kernel, name);
+  if (split.parts_per_row == 1) {
+    out += fmt::format("  const long first = begin * {0}, last = end * {0} < {1} ? end * {0} : {1};\n",
+                       split.rows_per_task, rows);
+    out += "  for (long row = first; row < last; ++row) {\n" + row_pointers(kernel.nest, 1, pointers(kernel), "    ");
+    return out + fmt::format("    __builtin_memcpy(y, x, {});\n  }}\n}}\n", row * kernel.element_bytes);
+  }
+  out += "  for (long task = begin; task < end; ++task) {\n";
+  out += fmt::format("    const long row = task / {0}, at = task % {0} * {1}, left = {2} - at;\n", split.parts_per_row,
+                     split.part, row);
+  out += row_pointers(kernel.nest, 1, pointers(kernel), "    ");
+  return out + fmt::format("    __builtin_memcpy(y + at, x + at, (left < {0} ? left : {0}) * {1});\n  }}\n}}\n",
+                           split.part, kernel.element_bytes);
+}
+
+/// A network of log2(tile) steps: step s swaps, between rows i and i + s, the blocks of s lanes off the diagonal.
+std::string tile_function(const PermuteKernel& kernel, const PermuteConfig& config, const Turn& turn) {
+  const int n = config.tile;
+  const std::string type = element_type(kernel.element_bytes);
+  std::string out = fmt::format(
+      "typedef {0} vt __attribute__((ext_vector_type({1})));\n"
+      "typedef {0} vt_anywhere __attribute__((ext_vector_type({1}), aligned({2}), may_alias));\n\n"
+      "/// Turns a square of {1} by {1}; rows of the output before `skip` are there already.\n"
+      "static inline void turn(const {0}* x, {0}* y, long skip) {{\n",
+      type, n, kernel.element_bytes);
+  for (int i = 0; i < n; ++i)
+    out += fmt::format("  const vt a{0} = *(const vt_anywhere*)(x + {1});\n", i, i * turn.along.strides[0]);
+  char from = 'a';
+  for (int step = 1; step < n; step *= 2, ++from)
+    for (int i = 0; i < n; ++i) {
+      const int low = i & ~step, high = i | step;
+      std::string lanes;
+      for (int k = 0; k < n; ++k) {
+        const bool own = ((k & step) != 0) == (i == high);
+        const int lane = own ? k : (k ^ step);
+        lanes += fmt::format(", {}", (k & step) != 0 ? lane + n : lane);
+      }
+      out += fmt::format("  const vt {}{} = __builtin_shufflevector({}{}, {}{}{});\n", static_cast<char>(from + 1), i,
+                         from, low, from, high, lanes);
+    }
+  for (int i = 0; i < n; ++i) {
+    const std::string target = fmt::format("y + {}", i * turn.across.strides[1]);
+    if (config.stores == Stores::past_cache)
+      out += fmt::format("  if (skip <= {0}) __builtin_nontemporal_store({1}{0}, (vt*)({2}));\n", i, from, target);
+    else
+      out += fmt::format("  if (skip <= {0}) *(vt_anywhere*)({2}) = {1}{0};\n", i, from, target);
+  }
+  return out + "}\n\n";
+}
+
+/// Strips of `tile` rows of the output. Where a direction is no multiple of the tile, the last one begins earlier:
+/// along a row it writes the same elements again, across rows it leaves out what another task writes.
+std::string turn_text(const PermuteKernel& kernel, const PermuteConfig& config, const std::string& name) {
+  const Turn turn = find_turn(kernel);
+  const bool by_element = config.tile == 1;
+  std::string out = by_element ? "" : tile_function(kernel, config, turn);
+  const int64_t per_outer = ceil_div(turn.across.extent, config.tile), per_task = strips_per_task(turn, config);
+  out += entry_head(kernel, name);
+  out += fmt::format("  const long first = begin * {0}, last = end * {0} < {1} ? end * {0} : {1};\n", per_task,
+                     strip_count(turn, config));
+  out += fmt::format(
+      "  for (long strip = first; strip < last; ++strip) {{\n    const long row = strip / {0}, j = strip % {0} * "
+      "{1};\n",
+      per_outer, config.tile);
+  out += row_pointers(turn.outer, 0, pointers(kernel), "    ");
+  if (by_element) {
+    out += fmt::format("    const {0}* __restrict from = x + j * {1};\n    {0}* __restrict to = y + j * {2};\n",
+                       element_type(kernel.element_bytes), turn.across.strides[0], turn.across.strides[1]);
+    out += fmt::format("    for (long i = 0; i < {}; ++i) to[i] = from[i * {}];\n  }}\n}}\n", turn.along.extent,
+                       turn.along.strides[0]);
+    return out;
+  }
+  out += fmt::format("    const long top = j + {0} <= {1} ? j : {1} - {0};\n", config.tile, turn.across.extent);
+  out += fmt::format("    x += top;\n    y += top * {};\n", turn.across.strides[1]);
+  const int64_t whole = turn.along.extent / config.tile * config.tile;
+  out += fmt::format("    for (long i = 0; i < {}; i += {}) turn(x + i * {}, y + i, j - top);\n", whole, config.tile,
+                     turn.along.strides[0]);
+  if (whole < turn.along.extent) {
+    const int64_t at = turn.along.extent - config.tile;
+    out += fmt::format("    turn(x + {}, y + {}, j - top);\n", at * turn.along.strides[0], at);
+  }
+  out += "  }\n";
+  if (config.stores == Stores::past_cache) out += "  __builtin_ia32_sfence();\n";
+  return out + "}\n";
+}
+
+}  // namespace
+
+std::vector<int> tile_choices(const PermuteKernel& kernel, Isa isa) {
+  if (copies_rows(kernel)) return {0};
+  const Turn turn = find_turn(kernel);
+  std::vector<int> choices;
+  if (turn.across.strides[0] == 1) {
+    const int64_t register_bytes = widest_lanes(isa) * 4;
+    constexpr int64_t kLargestTile = 16;  // more rows than that do not fit the registers
+    for (int64_t tile = std::min(kLargestTile, register_bytes / kernel.element_bytes); tile >= 4; tile /= 2)
+      if (tile <= turn.across.extent && tile <= turn.along.extent) choices.push_back(static_cast<int>(tile));
+  }
+  if (choices.empty()) choices.push_back(1);
+  return choices;
+}
+
+bool can_store_past_cache(const PermuteKernel& kernel, int tile) {
+  if (tile < 2 || tile * kernel.element_bytes != kLineBytes) return false;
+  const Turn turn = find_turn(kernel);
+  if (turn.along.extent % tile != 0) return false;
+  const auto is_aligned = [&](const Loop& loop) { return loop.strides[1] * kernel.element_bytes % kLineBytes == 0; };
+  return is_aligned(turn.across) && std::ranges::all_of(turn.outer.loops, is_aligned);
+}
+
+int64_t permute_task_count(const PermuteKernel& kernel, const PermuteConfig& config) {
+  if (config.tile == 0) {
+    const CopySplit split = split_copies(kernel, config);
+    return ceil_div(outer_iterations(kernel.nest, 1), split.rows_per_task) * split.parts_per_row;
+  }
+  const Turn turn = find_turn(kernel);
+  return ceil_div(strip_count(turn, config), strips_per_task(turn, config));
+}
+
+GeneratedSource emit_permute(const PermuteKernel& kernel, const PermuteConfig& config, const std::string& header) {
+  const std::string name = "permute_kernel";
+  return {header + (config.tile == 0 ? copy_text(kernel, config, name) : turn_text(kernel, config, name)), name};
+}
+
+}  // namespace attune::codegen
