@@ -1,5 +1,6 @@
 #include "providers/generated/cube_generators.h"
 
+#include "providers/generated/cube_band.h"
 #include "providers/generated/cube_depthwise.h"
 #include "providers/generated/cube_schedule.h"
 
@@ -65,6 +66,9 @@ std::vector<Config> vector_sweep(const Workload& workload) {
 }
 std::vector<Config> tile_sweep(const Workload& workload) {
   return tile_configs(require(product_problem(workload)), host_target());
+}
+std::vector<Config> band_sweep(const Workload& workload) {
+  return band_configs(require(band_problem(workload)), host_target());
 }
 std::vector<Config> depthwise_sweep(const Workload& workload) {
   return depthwise_configs(require(depthwise_problem(workload)), host_target());
@@ -153,6 +157,43 @@ GeneratedKernel CubeTilesGenerator::emit(const Workload& workload, const Config&
       [problem, schedule](const Tensor& weights) { return pack_tile_weights(problem, schedule, weights); });
 }
 
+std::optional<Refusal> CubeBandsGenerator::find_refusal(const Workload& workload) const {
+  const auto problem = band_problem(workload);
+  if (const auto* refusal = std::get_if<Refusal>(&problem)) return *refusal;
+  if (band_sweep(workload).empty()) return refuse("this machine has no AMX, or it is masked");
+  return std::nullopt;
+}
+
+std::vector<Config> CubeBandsGenerator::offered(const Workload& workload) const {
+  return first_few(band_sweep(workload));
+}
+
+void CubeBandsGenerator::declare(const Workload& workload, GeneratorSpace& space) const {
+  const BandProblem problem = require(band_problem(workload));
+  const auto sweep = band_sweep(workload);
+  space.categorical("band_tiles", texts_in(sweep, "band_tiles"));
+  space.ordinal("band_pixels", numbers_in(sweep, "band_pixels", {16}));
+  std::set<int64_t> heights;
+  for (const int64_t rows : shares(problem.shape.down.out, 1))
+    if (cube::band_bytes(problem.shape, rows) <= kMostBandBytes) heights.insert(rows);
+  space.ordinal("band_height", numbers_in(sweep, "band_height", heights));
+  space.ordinal("band_columns", numbers_in(sweep, "band_columns", shares(problem.shape.product.columns, 16)));
+  space.categorical("band_inner", {"rows", "columns"});
+}
+
+GeneratedKernel CubeBandsGenerator::emit(const Workload& workload, const Config& config) const {
+  const BandProblem problem = require(band_problem(workload));
+  const cube::BandSchedule schedule = band_schedule(problem, config);
+  GeneratedKernel kernel;
+  kernel.source = {cube::band_text(kEntry, problem.shape, schedule, problem.product.epilogue), kEntry};
+  kernel.task_count = cube::band_tasks(problem.shape, schedule);
+  kernel.taken_over = {kWeights};
+  kernel.prepare = [problem, schedule](std::span<const Tensor* const> constants) {
+    return std::vector<Tensor>{pack_band_weights(problem, schedule, *constants[kWeights])};
+  };
+  return kernel;
+}
+
 std::optional<Refusal> CubeDepthwiseGenerator::find_refusal(const Workload& workload) const {
   const auto problem = depthwise_problem(workload);
   if (const auto* refusal = std::get_if<Refusal>(&problem)) return *refusal;
@@ -188,6 +229,7 @@ GeneratedKernel CubeDepthwiseGenerator::emit(const Workload& workload, const Con
 }
 
 std::vector<Config> cube_sweep(const Workload& workload) {
+  const CubeBandsGenerator bands;
   const CubeTilesGenerator tiles;
   const CubeVectorsGenerator vectors;
   const CubeDepthwiseGenerator depthwise;
@@ -199,6 +241,7 @@ std::vector<Config> cube_sweep(const Workload& workload) {
       configs.push_back(std::move(config));
     }
   };
+  append(bands, band_sweep);
   append(tiles, tile_sweep);
   append(vectors, vector_sweep);
   append(depthwise, depthwise_sweep);

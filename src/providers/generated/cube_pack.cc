@@ -11,15 +11,19 @@ namespace {
 /// The element of the weights that a product multiplies with element `c` of piece `tap` for a column of a group.
 class WeightsIndex {
  public:
-  explicit WeightsIndex(const ProductProblem& problem) : shape_(problem.shape), conv_(problem.conv.has_value()) {}
+  explicit WeightsIndex(const ProductProblem& problem)
+      : shape_(problem.shape), conv_(problem.conv.has_value()), merged_(problem.merged),
+        channels_(problem.shape.depth / problem.merged) {}
   int64_t operator()(int64_t group, int64_t column, int64_t tap, int64_t c) const {
     if (!conv_) return c * shape_.columns + column;
-    return ((group * shape_.columns + column) * shape_.depth + c) * shape_.taps + tap;
+    return ((group * shape_.columns + column) * channels_ + c % channels_) * shape_.taps * merged_ + tap * merged_ +
+           c / channels_;
   }
 
  private:
   const cube::ProductShape& shape_;
   bool conv_;
+  int64_t merged_, channels_;  // of one tap
 };
 
 /// The same loop for every order: panels of `panel_columns`, the last padded to whole `lanes`; in each the taps, in each

@@ -1,4 +1,5 @@
 #include "providers/generated/generator.h"
+#include "providers/generated/cube_generators.h"
 #include "providers/generated/vector_map.h"
 #include "providers/generated/vector_permute.h"
 #include "providers/generated/vector_rows.h"
@@ -6,10 +7,14 @@
 namespace attune {
 
 std::span<const Generator* const> generators() {
+  static const CubeBandsGenerator cube_bands;
+  static const CubeTilesGenerator cube_tiles;
+  static const CubeVectorsGenerator cube_vectors;
+  static const CubeDepthwiseGenerator cube_depthwise;
   static const VectorMapGenerator map;
   static const VectorPermuteGenerator permute;
   static const VectorRowsGenerator rows;
-  static const Generator* const list[] = {&map, &rows, &permute};
+  static const Generator* const list[] = {&cube_bands, &cube_tiles, &cube_vectors, &cube_depthwise, &map, &rows, &permute};
   return list;
 }
 
