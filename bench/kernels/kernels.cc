@@ -80,9 +80,9 @@ std::vector<Candidate> candidates_for(const Entry& entry, size_t most) {
       is_conv(entry.workload) ? std::vector<Layout>{Layout::nhwc, Layout::nchw16c} : std::vector<Layout>{Layout::plain};
   for (const Layout layout : layouts) {
     const Workload workload = with_layout(entry.workload, layout);
-    auto configs = cube_sweep(workload);
-    configs.resize(std::min(configs.size(), most));
-    for (const Config& config : configs) candidates.push_back({"generated", workload, config, &generated});
+    std::map<std::string, size_t> taken;  // of each generator
+    for (const Config& config : cube_sweep(workload))
+      if (taken[config.at("generator")]++ < most) candidates.push_back({"generated", workload, config, &generated});
     const auto offer = onednn.offer(workload);
     if (const auto* found = std::get_if<Offer>(&offer))
       for (const Config& config : found->configs) {
@@ -177,7 +177,7 @@ int main(int argc, char** argv) {
   CLI::App app("generated kernels against oneDNN");
   app.add_option("model", arguments.model, "zoo:NAME[:batch=N] or an ONNX file")->required();
   app.add_option("--dtype", arguments.dtype, "f32 or bf16");
-  app.add_option("--configs", arguments.configs, "How many configurations of the sweep, in each layout");
+  app.add_option("--configs", arguments.configs, "How many configurations of the sweep, of each generator");
   app.add_option("--rounds", arguments.race.rounds, "Interleaved rounds");
   app.add_option("--only", arguments.only, "One class: matmul, 1x1, '1x1 awkward', kxk, depthwise");
   app.add_flag("--compile", arguments.compile_only, "Only fill the compile cache");

@@ -3,6 +3,7 @@
 #include "providers/generated/cube_band.h"
 #include "providers/generated/cube_depthwise.h"
 #include "providers/generated/cube_schedule.h"
+#include "providers/generated/cube_winograd.h"
 
 #include <algorithm>
 #include <set>
@@ -69,6 +70,9 @@ std::vector<Config> tile_sweep(const Workload& workload) {
 }
 std::vector<Config> band_sweep(const Workload& workload) {
   return band_configs(require(band_problem(workload)), host_target());
+}
+std::vector<Config> winograd_sweep(const Workload& workload) {
+  return winograd_configs(require(winograd_problem(workload)), host_target());
 }
 std::vector<Config> depthwise_sweep(const Workload& workload) {
   return depthwise_configs(require(depthwise_problem(workload)), host_target());
@@ -194,6 +198,42 @@ GeneratedKernel CubeBandsGenerator::emit(const Workload& workload, const Config&
   return kernel;
 }
 
+std::optional<Refusal> CubeWinogradGenerator::find_refusal(const Workload& workload) const {
+  const auto problem = winograd_problem(workload);
+  if (const auto* refusal = std::get_if<Refusal>(&problem)) return *refusal;
+  if (winograd_sweep(workload).empty())
+    return refuse("winograd needs instructions that this machine lacks or that are masked");
+  return std::nullopt;
+}
+
+std::vector<Config> CubeWinogradGenerator::offered(const Workload& workload) const {
+  return first_few(winograd_sweep(workload));
+}
+
+void CubeWinogradGenerator::declare(const Workload& workload, GeneratorSpace& space) const {
+  const WinogradProblem problem = require(winograd_problem(workload));
+  const auto sweep = winograd_sweep(workload);
+  space.ordinal("winograd_output", {2, 4});
+  space.categorical("winograd_tile", texts_in(sweep, "winograd_tile"));
+  space.ordinal("winograd_block", numbers_in(sweep, "winograd_block", {6, 12, 14, 28}));
+  space.ordinal("winograd_task_tiles", numbers_in(sweep, "winograd_task_tiles", {}));
+  space.ordinal("winograd_task_columns", numbers_in(sweep, "winograd_task_columns", {}));
+}
+
+GeneratedKernel CubeWinogradGenerator::emit(const Workload& workload, const Config& config) const {
+  const WinogradProblem problem = require(winograd_problem(workload));
+  const cube::WinogradSchedule schedule = winograd_schedule(problem, host_target(), config);
+  GeneratedKernel kernel;
+  kernel.source = {cube::winograd_text(kEntry, problem.shape, schedule, problem.epilogue), kEntry};
+  kernel.task_count = cube::winograd_tasks(problem.shape, schedule);
+  kernel.workspace_bytes = kernel.task_count * cube::winograd_task_bytes(problem.shape, schedule);
+  kernel.taken_over = {kWeights};
+  kernel.prepare = [problem, schedule](std::span<const Tensor* const> constants) {
+    return std::vector<Tensor>{transform_weights(problem, schedule, *constants[kWeights])};
+  };
+  return kernel;
+}
+
 std::optional<Refusal> CubeDepthwiseGenerator::find_refusal(const Workload& workload) const {
   const auto problem = depthwise_problem(workload);
   if (const auto* refusal = std::get_if<Refusal>(&problem)) return *refusal;
@@ -229,6 +269,7 @@ GeneratedKernel CubeDepthwiseGenerator::emit(const Workload& workload, const Con
 }
 
 std::vector<Config> cube_sweep(const Workload& workload) {
+  const CubeWinogradGenerator winograd;
   const CubeBandsGenerator bands;
   const CubeTilesGenerator tiles;
   const CubeVectorsGenerator vectors;
@@ -241,6 +282,7 @@ std::vector<Config> cube_sweep(const Workload& workload) {
       configs.push_back(std::move(config));
     }
   };
+  append(winograd, winograd_sweep);
   append(bands, band_sweep);
   append(tiles, tile_sweep);
   append(vectors, vector_sweep);

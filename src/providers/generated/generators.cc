@@ -7,6 +7,7 @@
 namespace attune {
 
 std::span<const Generator* const> generators() {
+  static const CubeWinogradGenerator cube_winograd;
   static const CubeBandsGenerator cube_bands;
   static const CubeTilesGenerator cube_tiles;
   static const CubeVectorsGenerator cube_vectors;
@@ -14,7 +15,7 @@ std::span<const Generator* const> generators() {
   static const VectorMapGenerator map;
   static const VectorPermuteGenerator permute;
   static const VectorRowsGenerator rows;
-  static const Generator* const list[] = {&cube_bands, &cube_tiles, &cube_vectors, &cube_depthwise, &map, &rows, &permute};
+  static const Generator* const list[] = {&cube_winograd, &cube_bands, &cube_tiles, &cube_vectors, &cube_depthwise, &map, &rows, &permute};
   return list;
 }
 
