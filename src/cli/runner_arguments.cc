@@ -74,7 +74,8 @@ Session open_session(const std::string& model, const RunnerArguments& arguments)
   SessionOptions options = session_options(arguments);
   const bool by_variable = arguments.bank.empty() && std::getenv("TUNE_BANK_PATH") != nullptr;
   if (!arguments.bank.empty() || by_variable)
-    options.advisor = std::make_shared<const BankAdvisor>(open_bank(arguments.bank, BankAccess::read_only), thread_count());
+    options.advisor =
+        std::make_shared<const BankAdvisor>(open_bank(arguments.bank, BankAccess::read_only), thread_count());
   return load_session(model, std::move(options));
 }
 

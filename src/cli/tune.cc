@@ -42,9 +42,7 @@ class EventFile {
 };
 
 Table task_table(const std::vector<TaskSearch>& searches) {
-  Table table{"tasks",
-              {{"workload"}, {"nodes", Align::right}, {"ms", Align::right}, {"runs now"}, {"space"}},
-              {}};
+  Table table{"tasks", {{"workload"}, {"nodes", Align::right}, {"ms", Align::right}, {"runs now"}, {"space"}}, {}};
   for (const TaskSearch& search : searches) {
     const TuningTask& task = search.task();
     table.rows.push_back({task.key, std::to_string(task.nodes.size()), fmt::format("{:.3f}", task.run_ms),
@@ -75,8 +73,8 @@ ExitCode dry_run(const TuneArguments& arguments, const OpatOptions& options) {
                                     {"space", search.space_text()},
                                     {"points", search.space_size()}});
   print(report, arguments.format);
-  write_stderr(fmt::format("{} tasks with {} points; about {:.0f} s within a budget of {:.0f} s\n", tasks, points, estimate,
-                           arguments.budget_s));
+  write_stderr(fmt::format("{} tasks with {} points; about {:.0f} s within a budget of {:.0f} s\n", tasks, points,
+                           estimate, arguments.budget_s));
   return ExitCode::ok;
 }
 
@@ -91,14 +89,13 @@ Report make_report(const TuningResult& result, const std::string& plan) {
                                 result.comparison->ratio_interval.low, result.comparison->ratio_interval.high));
   }
   row("applied", result.applied ? "yes" : "no, the default is kept");
-  row("trials", fmt::format("{} ({} failed, {} known before)", result.trials, result.failed_trials, result.reused_trials));
+  row("trials",
+      fmt::format("{} ({} failed, {} known before)", result.trials, result.failed_trials, result.reused_trials));
   row("noise floor", fmt::format("{:.2f} %", 100 * std::expm1(result.noise_floor)));
   row("time", fmt::format("{:.1f} s", result.seconds));
   if (!plan.empty()) row("plan", plan);
   report.tables.push_back(std::move(whole));
-  Table winners{"faster kernels",
-                {{"workload"}, {"nodes", Align::right}, {"speed-up", Align::right}, {"kernel"}},
-                {}};
+  Table winners{"faster kernels", {{"workload"}, {"nodes", Align::right}, {"speed-up", Align::right}, {"kernel"}}, {}};
   for (const TaskResult& task : result.tasks)
     if (task.winner)
       winners.rows.push_back(
@@ -115,8 +112,8 @@ Report make_report(const TuningResult& result, const std::string& plan) {
 void recall_base(const std::string& folder, Bank& bank) {
   const fs::path records = fs::path(folder) / kRecordsFileName;
   if (!fs::exists(records))
-    throw UserError("--base_result '{}' has no {}; give the folder that an earlier 'attune tune --output' wrote", folder,
-                    kRecordsFileName);
+    throw UserError("--base_result '{}' has no {}; give the folder that an earlier 'attune tune --output' wrote",
+                    folder, kRecordsFileName);
   const auto earlier = open_bank_file(records);
   const Bank* const sources[] = {earlier.get()};
   merge_banks(bank, sources);

@@ -37,9 +37,10 @@ std::string translate_shapes(const std::string& text) {
 void require_this_machine(const std::string& soc) {
   const std::string& here = cpu_info().brand;
   if (soc.empty() || soc == "host" || soc == here) return;
-  throw UserError("--soc_version '{}' is not this machine ('{}'); kernels are measured on the machine they are for: tune "
-                  "there, or leave it out",
-                  soc, here);
+  throw UserError(
+      "--soc_version '{}' is not this machine ('{}'); kernels are measured on the machine they are for: tune "
+      "there, or leave it out",
+      soc, here);
 }
 
 }  // namespace
@@ -53,9 +54,10 @@ void add_tune_arguments(CLI::App& verb, TuneArguments& arguments) {
       ->capture_default_str();
   verb.add_option("--trials", arguments.trials, "Most kernels to measure (default: as many as the budget allows)")
       ->check(CLI::Range(int64_t{1}, int64_t{1000000000}));
-  verb.add_option("--search,--search_algorithm", arguments.algorithm,
-                  "Search for spaces that are too large to try whole: exhaustive, random, genetic, rl, bayesian, tpe, gp, "
-                  "model, auto, or a mode: NO_TUNE, RL, GA, RL,GA")
+  verb.add_option(
+          "--search,--search_algorithm", arguments.algorithm,
+          "Search for spaces that are too large to try whole: exhaustive, random, genetic, rl, bayesian, tpe, gp, "
+          "model, auto, or a mode: NO_TUNE, RL, GA, RL,GA")
       ->capture_default_str();
   verb.add_option("-o,--output", arguments.output, "Folder for summary, trials, profiles, records and the plan");
   verb.add_option("--plan", arguments.plan, "Plan file to write (default: tuned.plan in the folder)");

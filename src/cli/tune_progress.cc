@@ -40,7 +40,8 @@ void TuneProgress::show(const nlohmann::ordered_json& event) {
   const std::string kind = event.at("event");
   const double left = std::max(0.0, budget_s_ - event.at("t").get<double>());
   if (kind == "begin") {
-    for (const auto& task : event.at("tasks")) tasks_.push_back(shortened(printable(task.at("workload").get<std::string>())));
+    for (const auto& task : event.at("tasks"))
+      tasks_.push_back(shortened(printable(task.at("workload").get<std::string>())));
     best_.assign(tasks_.size(), 1.0);
     say(fmt::format("{} workloads, {:.2f} ms a run; the default plan is usable now", tasks_.size(),
                     event.at("run_ms").get<double>()));
@@ -55,8 +56,9 @@ void TuneProgress::show(const nlohmann::ordered_json& event) {
                           task_name(task), trials_, task < best_.size() ? best_[task] : 1.0, failed_, left));
   } else if (kind == "final") {
     const size_t task = event.at("task");
-    say(fmt::format("{}: {} {:.2f}x ({:.2f} to {:.2f}) with {}", task_name(task), event.at("verdict").get<std::string>(),
-                    event.at("ratio").get<double>(), event.at("low").get<double>(), event.at("high").get<double>(),
+    say(fmt::format("{}: {} {:.2f}x ({:.2f} to {:.2f}) with {}", task_name(task),
+                    event.at("verdict").get<std::string>(), event.at("ratio").get<double>(),
+                    event.at("low").get<double>(), event.at("high").get<double>(),
                     event.at("trial").at("provider").get<std::string>()));
   } else if (kind == "task_failed") {
     say(fmt::format("{}", printable(event.at("reason").get<std::string>())));

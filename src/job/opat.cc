@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 
 // Shares of the budget: the search stops early enough that its winners can be judged, alone and in the model.
 constexpr double kSearchShare = 0.70, kFinalsShare = 0.85;
-constexpr int kBatch = 6;                // candidates between two looks at which task promises most
+constexpr int kBatch = 6;  // candidates between two looks at which task promises most
 constexpr size_t kFinalists = 3;
 constexpr double kWorthAFinal = 0.02;    // ln: what seems faster by less is left alone
 constexpr double kLeastPromise = 0.002;  // of a run: what could be gained from a task at best, under which it is left
@@ -81,9 +81,10 @@ class Job {
     std::map<std::string, Advice> advice;
     for (const TaskResult& task : result_.tasks)
       if (task.winner)
-        advice[task.task.key] = {task.winner->provider, task.winner->config,
-                                 fmt::format("measured {:.2f}x ({:.2f} to {:.2f}) as fast as the default of {}", task.ratio,
-                                             task.ratio_interval.low, task.ratio_interval.high, task.task.provider)};
+        advice[task.task.key] = {
+            task.winner->provider, task.winner->config,
+            fmt::format("measured {:.2f}x ({:.2f} to {:.2f}) as fast as the default of {}", task.ratio,
+                        task.ratio_interval.low, task.ratio_interval.high, task.task.provider)};
     return advice.empty() ? nullptr : std::make_shared<const AdviceList>(std::move(advice));
   }
 
@@ -220,8 +221,10 @@ class Job {
     keep(trial_record(task.workload, threads_, trial, measured, provider(trial), source_));
     searches_[i].tell(tried);
     ++result_.tasks[i].measured;
-    Json event{{"event", "trial"},         {"task", i},
-               {"op", task.op},            {"trial", trial_json(trial)},
+    Json event{{"event", "trial"},
+               {"task", i},
+               {"op", task.op},
+               {"trial", trial_json(trial)},
                {"outcome", outcome_name(measured.outcome)}};
     if (measured.outcome == Outcome::ok) {
       event["ratio"] = std::exp(-measured.log_ratio());
@@ -256,7 +259,8 @@ class Job {
     const Record* winner = nullptr;
     bool best_was_judged = false;
     for (const Record& record : found->second) {
-      best_was_judged = best_was_judged || (record.provider == best.trial.provider && record.config == best.trial.config);
+      best_was_judged =
+          best_was_judged || (record.provider == best.trial.provider && record.config == best.trial.config);
       if (winner == nullptr || record.ratio->high < winner->ratio->high) winner = &record;
     }
     if (!best_was_judged) return false;  // something new seems faster
@@ -287,7 +291,8 @@ class Job {
     const tune::Finalist* winner = nullptr;
     for (size_t f = 0; f < finals.finalists.size(); ++f) {
       const tune::Finalist& finalist = finals.finalists[f];
-      keep(finalist_record(task.task.workload, threads_, finalist, best[f].max_error, provider(finalist.trial), source_));
+      keep(finalist_record(task.task.workload, threads_, finalist, best[f].max_error, provider(finalist.trial),
+                           source_));
       if (finalist.outcome != Outcome::ok || finalist.judgement.verdict != tune::Verdict::faster) continue;
       if (winner == nullptr || finalist.judgement.log_ratio < winner->judgement.log_ratio) winner = &finalist;
     }
@@ -315,7 +320,7 @@ class Job {
   RecordSource source_;
   std::vector<TaskSearch> searches_;
   TuningResult result_;
-  double run_ms_ = 0;  // of all tasks
+  double run_ms_ = 0;                             // of all tasks
   std::map<size_t, std::vector<Record>> judged_;  // by task: records of finals in the bank
   std::optional<tune::Measurer> measurer_;
 };
@@ -338,10 +343,11 @@ void judge_model(Job& job, const Session& before, const Session& after, std::spa
   result.conclusion =
       result.applied ? fmt::format("the tuned plan is {:.2f}x as fast ({:.2f} to {:.2f})", result.comparison->ratio,
                                    result.comparison->ratio_interval.low, result.comparison->ratio_interval.high)
-                     : fmt::format("the default plan is kept: the tuned one is {:.2f}x as fast ({:.2f} to {:.2f}), which is "
-                                   "not faster beyond noise",
-                                   result.comparison->ratio, result.comparison->ratio_interval.low,
-                                   result.comparison->ratio_interval.high);
+                     : fmt::format(
+                           "the default plan is kept: the tuned one is {:.2f}x as fast ({:.2f} to {:.2f}), which is "
+                           "not faster beyond noise",
+                           result.comparison->ratio, result.comparison->ratio_interval.low,
+                           result.comparison->ratio_interval.high);
 }
 
 /// The search by name, or what a mode such as "RL,GA" has for the operator; empty: it is not tuned.
@@ -350,8 +356,8 @@ std::string algorithm_for(const std::string& name, const Workload& workload) {
   if (std::find(names.begin(), names.end(), name) != names.end()) return name;
   constexpr std::string_view kCubes[] = {"Conv", "ConvTranspose", "MatMul", "Gemm", "FusedConv", "FusedMatMul"};
   const bool cube = std::find(std::begin(kCubes), std::end(kCubes), workload.op) != std::end(kCubes);
-  return std::string(tune::searcher_for(tune::parse_tune_mode(name),
-                                        cube ? tune::OperatorKind::cube : tune::OperatorKind::vector));
+  return std::string(
+      tune::searcher_for(tune::parse_tune_mode(name), cube ? tune::OperatorKind::cube : tune::OperatorKind::vector));
 }
 
 }  // namespace
@@ -391,7 +397,8 @@ OpatOutcome run_opat(const std::function<Session(const SessionOptions&)>& make_s
   result.after_plan = chosen.plan(inputs);
   result.after_step_ms = time_steps(chosen, inputs);
   result.seconds = job.seconds();
-  Json event{{"event", "end"}, {"applied", result.applied}, {"conclusion", result.conclusion}, {"trials", result.trials}};
+  Json event{
+      {"event", "end"}, {"applied", result.applied}, {"conclusion", result.conclusion}, {"trials", result.trials}};
   if (result.comparison) event["ratio"] = result.comparison->ratio;
   job.emit(std::move(event));
   return {std::move(result), std::move(chosen)};

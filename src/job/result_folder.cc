@@ -84,9 +84,7 @@ std::string op_summary_csv(const Plan& plan, const std::vector<double>& step_ms)
   return text;
 }
 
-double median_ms(const std::vector<double>& samples) {
-  return samples.empty() ? 0 : summarize_samples(samples).median;
-}
+double median_ms(const std::vector<double>& samples) { return samples.empty() ? 0 : summarize_samples(samples).median; }
 
 std::string timestamp() {
   const std::time_t now = std::time(nullptr);

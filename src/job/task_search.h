@@ -1,4 +1,5 @@
-// The search of one task: what to try next among all that the providers have, what came of it, and what is left to gain.
+// The search of one task: what to try next among all that the providers have, what came of it, and what is left to
+// gain.
 #pragma once
 
 #include "job/tuning_task.h"

@@ -51,8 +51,9 @@ Record finalist_record(const Workload& workload, int threads, const tune::Finali
   record.samples_ns = finalist.times_ns;
   record.max_error = max_error;
   const tune::Judgement& judgement = finalist.judgement;
-  record.ratio = Ratio{std::exp(judgement.log_ratio), std::exp(std::min(judgement.log_interval.low, judgement.log_ratio)),
-                       std::exp(std::max(judgement.log_interval.high, judgement.log_ratio))};
+  record.ratio =
+      Ratio{std::exp(judgement.log_ratio), std::exp(std::min(judgement.log_interval.low, judgement.log_ratio)),
+            std::exp(std::max(judgement.log_interval.high, judgement.log_ratio))};
   return record;
 }
 

@@ -14,12 +14,12 @@ namespace attune {
 
 struct TaskResult {
   TuningTask task;
-  std::string space;                // "onednn 7, generated 1240"
+  std::string space;  // "onednn 7, generated 1240"
   uint64_t space_size = 0;
-  std::vector<TriedConfig> tried;   // the default first
-  int measured = 0;                 // in this run; the others were in the bank
+  std::vector<TriedConfig> tried;     // the default first
+  int measured = 0;                   // in this run; the others were in the bank
   std::optional<tune::Trial> winner;  // judged faster than the default, in interleaved rounds or by the bank's record
-  double ratio = 1;                 // default over winner: above 1 is faster
+  double ratio = 1;                   // default over winner: above 1 is faster
   Interval ratio_interval{1, 1};
   double default_ns = 0, winner_ns = 0;
   std::string verdict;  // "faster", "tie", "unresolved", "slower", "not tried", "one implementation"
@@ -31,12 +31,12 @@ enum class JobEnd : uint8_t { finished, budget_spent, interrupted };
 
 struct TuningResult {
   std::string model;
-  std::vector<TaskResult> tasks;  // those that take the most time first
-  std::vector<double> before_step_ms, after_step_ms;  // of the plans' steps
+  std::vector<TaskResult> tasks;                        // those that take the most time first
+  std::vector<double> before_step_ms, after_step_ms;    // of the plans' steps
   std::shared_ptr<const Plan> before_plan, after_plan;  // shared: of sessions
-  std::optional<SessionComparison> comparison;  // nothing where no task has a winner
-  bool applied = false;                         // the tuned plan is the one to use
-  std::string conclusion;                       // one sentence for people
+  std::optional<SessionComparison> comparison;          // nothing where no task has a winner
+  bool applied = false;                                 // the tuned plan is the one to use
+  std::string conclusion;                               // one sentence for people
   JobEnd end = JobEnd::finished;
   double seconds = 0;
   int64_t trials = 0, failed_trials = 0, reused_trials = 0;

@@ -72,9 +72,9 @@ TEST_F(Tune, starts_from_an_earlier_result) {
 }
 
 TEST_F(Tune, understands_the_spelling_of_aoe) {
-  const Finished run = run_attune("tune --framework=5 --model=zoo:lenet:batch=0 --job_type=1 --output=" + path("aoe") +
-                                  " --soc_version=host --input_shape=\"input:2,1,28,28\" --tuning_time_limit=4 --bank=" +
-                                  path("b.sqlite"));
+  const Finished run = run_attune(
+      "tune --framework=5 --model=zoo:lenet:batch=0 --job_type=1 --output=" + path("aoe") +
+      " --soc_version=host --input_shape=\"input:2,1,28,28\" --tuning_time_limit=4 --bank=" + path("b.sqlite"));
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_TRUE(fs::exists(folder_ / "aoe/summary.json"));
 }

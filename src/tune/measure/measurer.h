@@ -68,7 +68,7 @@ struct Finalist {
   Trial trial;
   Outcome outcome = Outcome::ok;  // of the finals
   std::string message;
-  Judgement judgement;  // against the default
+  Judgement judgement;             // against the default
   std::vector<double> log_ratios;  // of the rounds that count
   double time_ns = 0;              // median
   std::vector<double> times_ns;    // of the same rounds
@@ -81,7 +81,7 @@ struct Finals {
   Judgement duplicate;     // what was said of the duplicate; anything but a tie is a false alarm
   int rounds = 0;
   int disturbed_rounds = 0;  // during which the scheduler took a thread away; not counted where enough others are left
-  std::string problem;  // why there are no rounds; empty: there are
+  std::string problem;       // why there are no rounds; empty: there are
 };
 
 struct MeasurerCounts {

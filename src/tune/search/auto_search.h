@@ -1,5 +1,5 @@
-// Chooses the algorithm by size and budget: everything where that is affordable, else Bayesian optimisation while trials
-// are few and the learned model once they are many.
+// Chooses the algorithm by size and budget: everything where that is affordable, else Bayesian optimisation while
+// trials are few and the learned model once they are many.
 #pragma once
 
 #include "tune/search/searcher.h"
@@ -7,8 +7,8 @@
 namespace attune::tune {
 
 struct AutoOptions {
-  uint64_t small_space = 64;   // measured whole when no budget is given
-  size_t model_after = 300;    // trials from which the model takes over, where it is available
+  uint64_t small_space = 64;  // measured whole when no budget is given
+  size_t model_after = 300;   // trials from which the model takes over, where it is available
 };
 
 class AutoSearch final : public Searcher {

@@ -1,0 +1,249 @@
+#include "codegen/cube/band.h"
+#include "codegen/cube/task_grid.h"
+#include "codegen/cube/text.h"
+
+#include <algorithm>
+
+namespace attune::cube {
+namespace {
+
+constexpr int64_t kTile = 512;  // bf16 elements of a tile
+
+int64_t band_height(const BandShape& shape, int64_t band_rows) {
+  return (band_rows - 1) * shape.down.stride + (shape.down.kernel - 1) * shape.down.dilation + 1;
+}
+
+/// Pixels of a row of the band: all that the output's pixels meet, padding included.
+int64_t band_width(const BandShape& shape) {
+  const DepthwiseAxis& axis = shape.across;
+  return (axis.out - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1;
+}
+
+/// Elements that tiles may read behind the last row, for pixels that are dropped and depth that meets zero weights.
+int64_t band_slack(const BandShape& shape) { return 16 * shape.across.stride * shape.channels + kTileDepth; }
+
+class Writer {
+ public:
+  Writer(const std::string& name, const BandShape& shape, const BandSchedule& schedule, const Epilogue& epilogue)
+      : name_(name), shape_(shape), schedule_(schedule), epilogue_(epilogue) {
+    panels_ = divide_up(shape.product.columns, schedule.panel_columns());
+    const int64_t last_columns = shape.product.columns - (panels_ - 1) * schedule.panel_columns();
+    edge_across_ = static_cast<int>(divide_up(last_columns, 16));
+    edge_lanes_ = static_cast<int>(last_columns - (edge_across_ - 1) * 16);
+    row_tiles_ = divide_up(shape.across.out, schedule.tile_pixels);
+  }
+
+  std::string write() {
+    text_.paste(vector_vocabulary({16, true}));
+    text_.paste(epilogue_text(epilogue_));
+    text_.open("struct Arguments");
+    text_.line("const bf16* src;");
+    text_.line("{}* dst;", element_name(shape_.product.dst));
+    text_.line("Operands with;");
+    text_.line("bf16* band;");
+    text_.close(";");
+    text_.line(
+        "struct TileConfig {{ unsigned char palette, start, reserved[14]; unsigned short row_bytes[16]; unsigned char "
+        "rows[16]; }};");
+    write_config();
+    text_.blank();
+    write_copy();
+    for (int down = 1; down <= schedule_.tiles_down; ++down) {
+      if (panels_ > 1 || !edge_panel()) write_block(down, schedule_.tiles_across, 16);
+      if (edge_panel()) write_block(down, edge_across_, edge_lanes_);
+    }
+    write_entry();
+    return text_.take();
+  }
+
+ private:
+  bool edge_panel() const { return edge_across_ != schedule_.tiles_across || edge_lanes_ != 16; }
+  int64_t depth_tiles() const { return divide_up(shape_.product.depth, kTileDepth); }
+  int64_t steps() const { return depth_tiles() * shape_.product.taps; }
+  int64_t panel_size() const { return steps() * schedule_.tiles_across * kTile; }
+  int64_t group_size() const { return ((panels_ - 1) * schedule_.tiles_across + edge_across_) * steps() * kTile; }
+  int64_t band_row() const { return band_width(shape_) * shape_.channels; }
+  int row_tile(int i) const { return schedule_.tiles_down * schedule_.tiles_across + i; }
+  int weights_tile(int j) const {
+    const int down = schedule_.tiles_down, across = schedule_.tiles_across;
+    return row_tile(down) + (down * across + down + across <= 8 ? j : 0);
+  }
+
+  void write_config() {
+    std::string bytes, rows;
+    for (int t = 0; t < 8; ++t) {
+      bytes += t ? ", 64" : "64";
+      rows += fmt::format("{}{}", t ? ", " : "", t < weights_tile(0) ? schedule_.tile_pixels : 16);
+    }
+    text_.line("static const TileConfig config __attribute__((aligned(64))) = {{1, 0, {{}}, {{{}}}, {{{}}}}};", bytes,
+               rows);
+  }
+
+  /// The input rows of output rows [first, end) of an image, with zeros for the padding.
+  void write_copy() {
+    const DepthwiseAxis &down = shape_.down, &across = shape_.across;
+    const int64_t left = across.pad, inside = std::min(across.in, band_width(shape_) - left);
+    const int64_t right = band_width(shape_) - left - inside, c = shape_.channels;
+    text_.open("static void copy(const Arguments& g, long image, long first, long end)");
+    text_.line("const long height = (end - first - 1) * {} + {};", down.stride, (down.kernel - 1) * down.dilation + 1);
+    text_.open("for (long y = 0; y < height; ++y)");
+    text_.line("bf16* to = g.band + y * {};", band_row());
+    text_.line("const long from = first * {} - {} + y;", down.stride, down.pad);
+    text_.open("if (from < 0 || from >= {})", down.in);
+    text_.line("__builtin_memset(to, 0, {});", band_row() * 2);
+    text_.line("continue;");
+    text_.close();
+    if (left > 0) text_.line("__builtin_memset(to, 0, {});", left * c * 2);
+    text_.line("__builtin_memcpy(to + {}, g.src + (image * {} + from) * {}, {});", left * c, down.in, across.in * c,
+               inside * c * 2);
+    if (right > 0) text_.line("__builtin_memset(to + {}, 0, {});", (left + inside) * c, right * c * 2);
+    text_.close();
+    text_.line("__builtin_memset(g.band + height * {}, 0, {});", band_row(), band_slack(shape_) * 2);
+    text_.close();
+    text_.blank();
+  }
+
+  void write_block(int down, int across, int last_lanes) {
+    const int full = schedule_.tiles_across;
+    text_.line("// {} tiles of pixels from tile `first_tile` of the band on.", down);
+    text_.open(
+        "static void block_{}_{}_{}(const Arguments& g, long row_at, long first_tile, long group, long column, const "
+        "bf16* panel)",
+        down, across, last_lanes);
+    text_.line("float sums[{}] __attribute__((aligned(64)));", 16 * across * 16 * down);
+    for (int i = 0; i < down; ++i) {
+      text_.line("const long row{0} = (first_tile + {0}) / {1}, pixel{0} = (first_tile + {0}) % {1} * {2};", i,
+                 row_tiles_, schedule_.tile_pixels);
+      text_.line("const bf16* a{0} = g.band + row{0} * {1} + pixel{0} * {2} + group * {3};", i,
+                 band_row() * shape_.down.stride, shape_.across.stride * shape_.channels, shape_.product.depth);
+      for (int j = 0; j < across; ++j) text_.line("__builtin_ia32_tilezero({});", i * full + j);
+    }
+    const int64_t kernel_across = shape_.merged ? 1 : shape_.across.kernel;
+    text_.open("for (long y = 0; y < {}; ++y)", shape_.down.kernel);
+    if (kernel_across > 1) text_.open("for (long x = 0; x < {}; ++x)", kernel_across);
+    text_.line("const long tap = y * {}{};", band_row() * shape_.down.dilation,
+               kernel_across > 1 ? fmt::format(" + x * {}", shape_.across.dilation * shape_.channels) : "");
+    text_.open("for (long k = 0; k < {}; ++k)", depth_tiles());
+    for (int i = 0; i < down; ++i)
+      text_.line("__builtin_ia32_tileloadd64({}, a{} + tap + k * 32, {});", row_tile(i), i,
+                 shape_.across.stride * shape_.channels * 2);
+    for (int j = 0; j < across; ++j) {
+      text_.line("__builtin_ia32_tileloadd64({}, panel + {}, 64);", weights_tile(j), j * kTile);
+      for (int i = 0; i < down; ++i)
+        text_.line("__builtin_ia32_tdpbf16ps({}, {}, {});", i * full + j, row_tile(i), weights_tile(j));
+    }
+    text_.line("panel += {};", across * kTile);
+    text_.close();
+    if (kernel_across > 1) text_.close();
+    text_.close();
+    for (int i = 0; i < down; ++i)
+      for (int j = 0; j < across; ++j)
+        text_.line("__builtin_ia32_tilestored64({}, sums + {}, {});", i * full + j, i * 16 * across * 16 + j * 16,
+                   across * 64);
+    const bool exact = shape_.across.out % schedule_.tile_pixels == 0;
+    for (int i = 0; i < down; ++i) {
+      if (!exact)
+        text_.line("const long rest{0} = {1} - pixel{0}, count{0} = rest{0} < {2} ? rest{0} : {2};", i,
+                   shape_.across.out, schedule_.tile_pixels);
+      text_.open("for (long r = 0; r < {}; ++r)",
+                 exact ? std::to_string(schedule_.tile_pixels) : fmt::format("count{}", i));
+      text_.line("const float* sum = sums + {} + r * {};", i * 16 * across * 16, across * 16);
+      text_.line("const long at = ((row_at + row{0}) * {1} + pixel{0} + r) * {2} + column;", i, shape_.across.out,
+                 shape_.product.dst_stride);
+      for (int j = 0; j < across; ++j)
+        text_.line(
+            "store<{0}>(g.dst + at + {1}, finish<{0}>(*(const vf*)(sum + {1}), g.with, at + {1}, column + {1}));",
+            j + 1 == across ? last_lanes : 16, j * 16);
+      text_.close();
+    }
+    text_.close();
+    text_.blank();
+  }
+
+  void write_call(int down) {
+    const auto call = [&](int across, int lanes) {
+      text_.line("block_{}_{}_{}(g, row_at, tile, group, group * {} + panel * {}, weights + panel * {});", down, across,
+                 lanes, shape_.product.columns, schedule_.panel_columns(), panel_size());
+    };
+    if (edge_panel() && panels_ > 1) {
+      text_.open("if (panel < {})", panels_ - 1);
+      call(schedule_.tiles_across, 16);
+      text_.close(" else");
+      text_.open("");
+      call(edge_across_, edge_lanes_);
+      text_.close();
+    } else if (edge_panel()) {
+      call(edge_across_, edge_lanes_);
+    } else {
+      call(schedule_.tiles_across, 16);
+    }
+  }
+
+  void write_entry() {
+    const int64_t bands = divide_up(shape_.down.out, schedule_.band_rows),
+                  panel_tasks = divide_up(panels_, schedule_.task_panels);
+    text_.open("extern \"C\" void {}({})", name_, kEntryParameters);
+    text_.line("(void)workspace;");
+    text_.line("bf16 band[{}] __attribute__((aligned(64)));", band_bytes(shape_, schedule_.band_rows) / 2);
+    text_.line("const Arguments g = {{(const bf16*)inputs[0], ({}*)outputs[0], operands_of(inputs), band}};",
+               element_name(shape_.product.dst));
+    text_.line("__builtin_ia32_tile_loadconfig(&config);");
+    text_.line("long held = -1;  // the band that was copied last");
+    text_.open("for (long task = begin; task < end; ++task)");
+    // Panels vary fastest within a band, so that a thread copies each band once.
+    text_.line("const long panel_task = task % {0}, group = task / {0} % {1}, which = task / {2};", panel_tasks,
+               shape_.product.groups, panel_tasks * shape_.product.groups);
+    text_.line("const long image = which / {0}, first_row = which % {0} * {1};", bands, schedule_.band_rows);
+    text_.line("const long end_row = first_row + {0} < {1} ? first_row + {0} : {1};", schedule_.band_rows,
+               shape_.down.out);
+    text_.line("const long row_at = image * {} + first_row, tiles = (end_row - first_row) * {};", shape_.down.out,
+               row_tiles_);
+    text_.line(
+        "const long first_panel = panel_task * {0}, end_panel = first_panel + {0} < {1} ? first_panel + {0} : {1};",
+        schedule_.task_panels, panels_);
+    text_.line("const bf16* weights = (const bf16*)prepared[0] + group * {};", group_size());
+    text_.line("if (held != which) copy(g, image, first_row, end_row);");
+    text_.line("held = which;");
+    const std::string tile_loop = fmt::format("for (long tile = 0; tile < tiles; tile += {})", schedule_.tiles_down);
+    const std::string panel_loop = "for (long panel = first_panel; panel < end_panel; ++panel)";
+    const bool rows_inside = schedule_.inner == Axis::rows;
+    text_.open("{}", rows_inside ? panel_loop : tile_loop);
+    text_.open("{}", rows_inside ? tile_loop : panel_loop);
+    for (int down = schedule_.tiles_down; down >= 1; --down) {
+      text_.open("{}if (tile + {} <= tiles)", down < schedule_.tiles_down ? "else " : "", down);
+      write_call(down);
+      text_.close();
+    }
+    text_.close();
+    text_.close();
+    text_.close();
+    text_.line("__builtin_ia32_tilerelease();");
+    text_.close();
+  }
+
+  std::string name_;
+  const BandShape& shape_;
+  const BandSchedule& schedule_;
+  const Epilogue& epilogue_;
+  Text text_;
+  int64_t panels_ = 0, row_tiles_ = 0;
+  int edge_across_ = 0, edge_lanes_ = 0;
+};
+
+}  // namespace
+
+int64_t band_bytes(const BandShape& shape, int64_t band_rows) {
+  return (band_height(shape, band_rows) * band_width(shape) * shape.channels + band_slack(shape)) * 2;
+}
+
+int64_t band_tasks(const BandShape& shape, const BandSchedule& schedule) {
+  return shape.images * divide_up(shape.down.out, schedule.band_rows) * shape.product.groups *
+         divide_up(divide_up(shape.product.columns, schedule.panel_columns()), schedule.task_panels);
+}
+
+std::string band_text(const std::string& name, const BandShape& shape, const BandSchedule& schedule,
+                      const Epilogue& epilogue) {
+  return Writer(name, shape, schedule, epilogue).write();
+}
+
+}  // namespace attune::cube

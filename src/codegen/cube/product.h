@@ -1,0 +1,74 @@
+// Matrix product with weights packed ahead and a fused epilogue: dst[m, n] = finish(sum over k of src[m, k] weights[k,
+// n]). Convolution is the same product when each output pixel is a row whose elements lie in `taps` pieces of the
+// source.
+#pragma once
+
+#include "codegen/cube/epilogue_text.h"
+#include "codegen/cube/vectors.h"
+
+#include <string>
+
+namespace attune::cube {
+
+struct ProductShape {
+  int64_t rows = 0;     // of the result: pixels of all images, or rows of the matrix
+  int64_t columns = 0;  // of one group
+  int64_t depth = 0;    // elements of one piece of a row, which lie side by side
+  int64_t taps = 1;     // pieces of a row
+  int64_t groups = 1;
+  int64_t src_stride = 0;  // elements from row to row; 0: rows are where the table says
+  int64_t dst_stride = 0;
+  DType src = DType::f32;
+  DType dst = DType::f32;
+
+  bool by_table() const { return src_stride == 0; }
+};
+
+/// Which index runs fastest inside a task, and which is cut first into tasks.
+enum class Axis : uint8_t { rows, columns };
+
+/// A product on vector registers: a tile of the result stays in them while the whole depth passes.
+struct VectorSchedule {
+  VectorIsa isa;
+  int tile_rows = 6;
+  int tile_vectors = 4;
+  int64_t task_rows = 0;    // a multiple of tile_rows
+  int64_t task_panels = 0;  // a panel is tile_vectors wide
+  int64_t depth_block = 0;  // 0: the whole depth at once; else partial sums wait in dst, which has to be f32
+  Axis inner = Axis::rows;
+  Axis split = Axis::rows;
+  int unroll = 2;
+  int prefetch = 0;  // steps of the depth that weights are asked for ahead
+
+  int64_t panel_columns() const { return static_cast<int64_t>(tile_vectors) * isa.lanes; }
+};
+
+/// A product on AMX tiles, bf16 only: tiles_down × tiles_across tiles of the result stay in tile registers.
+struct TileSchedule {
+  int tiles_down = 2;
+  int tiles_across = 2;
+  int tile_rows = 16;       // at most 16
+  int64_t task_rows = 0;    // a multiple of tile_rows * tiles_down
+  int64_t task_panels = 0;  // a panel is tiles_across * 16 columns
+  bool pack_src = true;     // false: tiles are read where the rows lie; needs depth % 32 == 0 and no table
+  Axis inner = Axis::rows;
+  Axis split = Axis::rows;
+
+  int64_t panel_columns() const { return tiles_across * int64_t{16}; }
+  int64_t block_rows() const { return static_cast<int64_t>(tiles_down) * tile_rows; }
+};
+
+inline constexpr int64_t kTileDepth = 32;  // bf16 elements in a row of a tile
+
+/// Kernels with the entry `name(inputs, outputs, prepared, workspace, begin, end)`. prepared[0] holds the weights as
+/// pack_* of the generator lays them out, prepared[1] the table of row positions: for each tile of rows, each tap, each
+/// row the element of src where the piece begins, -1 for a piece of zeros.
+std::string vector_product_text(const std::string& name, const ProductShape& shape, const VectorSchedule& schedule,
+                                const Epilogue& epilogue);
+std::string tile_product_text(const std::string& name, const ProductShape& shape, const TileSchedule& schedule,
+                              const Epilogue& epilogue);
+
+/// Tasks of a schedule, and the rows of the table's tiles.
+int64_t product_tasks(const ProductShape& shape, int64_t panel_columns, int64_t task_rows, int64_t task_panels);
+
+}  // namespace attune::cube

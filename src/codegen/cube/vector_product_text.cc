@@ -1,0 +1,278 @@
+// A product on vector registers. Accumulators are named variables: compilers keep arrays of vectors in memory.
+#include "codegen/cube/product.h"
+#include "codegen/cube/task_grid.h"
+#include "codegen/cube/text.h"
+
+namespace attune::cube {
+namespace {
+
+/// The sizes that a tile function is written for.
+struct Tile {
+  int rows = 0;
+  int vectors = 0;
+  int last_lanes = 0;  // of the last vector that belong to the result
+};
+
+class Writer {
+ public:
+  Writer(const std::string& name, const ProductShape& shape, const VectorSchedule& schedule, const Epilogue& epilogue)
+      : name_(name), shape_(shape), schedule_(schedule), epilogue_(epilogue) {
+    const int64_t last_columns = shape.columns - (grid().panels - 1) * schedule.panel_columns();
+    const int lanes = schedule.isa.lanes;
+    edge_vectors_ = static_cast<int>(divide_up(last_columns, lanes));
+    edge_lanes_ = static_cast<int>(last_columns - (edge_vectors_ - 1) * lanes);
+    edge_rows_ = static_cast<int>(shape.rows % schedule.tile_rows);
+  }
+
+  std::string write() {
+    text_.paste(vector_vocabulary(schedule_.isa));
+    text_.paste(epilogue_text(epilogue_));
+    if (pairs()) write_dot();
+    write_arguments();
+    const Tile full{schedule_.tile_rows, schedule_.tile_vectors, schedule_.isa.lanes};
+    const bool has_full_panel = grid().panels > 1 || !edge_panel();
+    if (shape_.rows >= schedule_.tile_rows) {
+      if (has_full_panel) write_tile(full);
+      if (edge_panel()) write_tile({full.rows, edge_vectors_, edge_lanes_});
+    }
+    if (edge_rows_ > 0) {
+      if (has_full_panel) write_tile({edge_rows_, full.vectors, full.last_lanes});
+      if (edge_panel()) write_tile({edge_rows_, edge_vectors_, edge_lanes_});
+    }
+    write_step();
+    write_entry();
+    return text_.take();
+  }
+
+ private:
+  TaskGrid grid() const {
+    return task_grid(shape_, schedule_.panel_columns(), schedule_.task_rows, schedule_.task_panels);
+  }
+  bool edge_panel() const { return edge_vectors_ != schedule_.tile_vectors || edge_lanes_ != schedule_.isa.lanes; }
+  bool pairs() const { return shape_.src == DType::bf16; }
+  bool blocked() const { return schedule_.depth_block > 0; }
+  std::string_view src() const { return element_name(shape_.src); }
+  std::string_view dst() const { return element_name(shape_.dst); }
+  /// Steps of the depth: elements, or pairs of bf16.
+  int64_t steps() const { return pairs() ? divide_up(shape_.depth, 2) : shape_.depth; }
+  /// Floats' worth of weights in one full panel.
+  int64_t panel_size() const { return steps() * shape_.taps * schedule_.panel_columns(); }
+  int64_t group_size() const {
+    return ((grid().panels - 1) * schedule_.tile_vectors + edge_vectors_) * schedule_.isa.lanes * steps() * shape_.taps;
+  }
+  static std::string tile_name(const Tile& tile) {
+    return fmt::format("tile_{}x{}_{}", tile.rows, tile.vectors, tile.last_lanes);
+  }
+  std::string_view tile_depth() const { return blocked() ? ", long first_step, long steps" : ""; }
+
+  void write_dot() {
+    text_.line("typedef __bf16 vpairs __attribute__((vector_size(64)));");
+    text_.line(
+        "INLINE vf dot(vf sum, vi a, vf b) {{ return __builtin_ia32_dpbf16ps_512(sum, (vpairs)a, (vpairs)b); }}");
+  }
+
+  void write_arguments() {
+    text_.open("struct Arguments");
+    text_.line("const {}* src;  // first channel of the group", src());
+    if (shape_.by_table()) {
+      text_.line("const int* row_at;");
+      text_.line("const {}* zeros;", src());
+    }
+    text_.line("{}* dst;", dst());
+    text_.line("Operands with;");
+    text_.close(";");
+    text_.blank();
+  }
+
+  void write_tile(const Tile& tile) {
+    text_.line("// {} rows from `row` on, {} columns from `column` on.", tile.rows,
+               (tile.vectors - 1) * schedule_.isa.lanes + tile.last_lanes);
+    if (blocked()) text_.line("template <bool first, bool last>");
+    text_.open("static void {}(const Arguments& g, long row, long column, const float* panel{})", tile_name(tile),
+               tile_depth());
+    for (int r = 0; r < tile.rows; ++r) {
+      std::string names;
+      for (int v = 0; v < tile.vectors; ++v) names += fmt::format("{}c{}_{} = {{}}", v ? ", " : "vf ", r, v);
+      text_.line("{};", names);
+    }
+    if (blocked()) write_partial_loads(tile);
+    if (shape_.taps > 1) text_.open("for (long tap = 0; tap < {}; ++tap)", shape_.taps);
+    write_rows(tile);
+    write_depth_loop(tile);
+    if (shape_.taps > 1) text_.close();
+    write_results(tile);
+    text_.close();
+    text_.blank();
+  }
+
+  void write_rows(const Tile& tile) {
+    const std::string at = fmt::format("g.row_at + (row / {0} * {1}{2}) * {0}", schedule_.tile_rows, shape_.taps,
+                                       shape_.taps > 1 ? " + tap" : "");
+    if (shape_.by_table()) text_.line("const int* at = {};", at);
+    for (int r = 0; r < tile.rows; ++r) {
+      if (shape_.by_table())
+        text_.line("const {0}* a{1} = at[{1}] < 0 ? g.zeros : g.src + at[{1}];", src(), r);
+      else
+        text_.line("const {}* a{} = g.src + (row + {}) * {}{};", src(), r, r, shape_.src_stride,
+                   blocked() ? " + first_step" : "");
+    }
+  }
+
+  void write_depth_loop(const Tile& tile) {
+    const int64_t whole = pairs() ? shape_.depth / 2 : shape_.depth;
+    if (whole > 0) {
+      if (schedule_.unroll > 1) text_.line("#pragma clang loop unroll_count({})", schedule_.unroll);
+      text_.open("for (long k = 0; k < {}; ++k)", blocked() ? "steps" : std::to_string(whole));
+      write_products(tile, "k", "");
+      text_.close();
+    }
+    // An odd depth: the last element alone, its partner zero.
+    if (pairs() && shape_.depth % 2 != 0) {
+      text_.open("");
+      write_products(tile, std::to_string(shape_.depth - 1), "last");
+      text_.close();
+    }
+  }
+
+  void write_products(const Tile& tile, const std::string& k, std::string_view how) {
+    const int64_t width = static_cast<int64_t>(tile.vectors) * schedule_.isa.lanes;
+    for (int v = 0; v < tile.vectors; ++v) text_.line("const vf b{0} = ((const vf*)panel)[{0}];", v);
+    if (schedule_.prefetch > 0)
+      for (int v = 0; v < tile.vectors; ++v)
+        text_.line("__builtin_prefetch(panel + {});", schedule_.prefetch * width + v * schedule_.isa.lanes);
+    text_.line("panel += {};", width);
+    for (int r = 0; r < tile.rows; ++r) {
+      if (!pairs())
+        text_.line("const vf x{0} = a{0}[{1}] - (vf){{}};", r, k);
+      else if (how.empty())
+        text_.line("const vi x{0} = (vi){{}} + ((const int_at*)a{0})[{1}];", r, k);
+      else
+        text_.line("const vi x{0} = (vi){{}} + (int)a{0}[{1}];", r, k);
+      for (int v = 0; v < tile.vectors; ++v)
+        if (pairs())
+          text_.line("c{0}_{1} = dot(c{0}_{1}, x{0}, b{1});", r, v);
+        else
+          text_.line("c{0}_{1} += x{0} * b{1};", r, v);
+    }
+  }
+
+  int lanes_of(const Tile& tile, int v) const { return v + 1 == tile.vectors ? tile.last_lanes : schedule_.isa.lanes; }
+
+  void write_partial_loads(const Tile& tile) {
+    text_.open("if constexpr (!first)");
+    for (int r = 0; r < tile.rows; ++r)
+      for (int v = 0; v < tile.vectors; ++v)
+        text_.line("c{0}_{1} = load<{2}>(g.dst + (row + {0}) * {3} + column + {4});", r, v, lanes_of(tile, v),
+                   shape_.dst_stride, v * schedule_.isa.lanes);
+    text_.close();
+  }
+
+  void write_results(const Tile& tile) {
+    for (int r = 0; r < tile.rows; ++r) {
+      text_.open("");
+      text_.line("const long at = (row + {}) * {} + column;", r, shape_.dst_stride);
+      for (int v = 0; v < tile.vectors; ++v) {
+        const int n = lanes_of(tile, v), offset = v * schedule_.isa.lanes;
+        const std::string done = fmt::format("finish<{0}>(c{1}_{2}, g.with, at + {3}, column + {3})", n, r, v, offset);
+        if (blocked())
+          text_.line("store<{0}>(g.dst + at + {1}, last ? {2} : c{3}_{4});", n, offset, done, r, v);
+        else
+          text_.line("store<{0}>(g.dst + at + {1}, {2});", n, offset, done);
+      }
+      text_.close();
+    }
+  }
+
+  /// `step`: one tile, whichever of the sizes it has.
+  void write_step() {
+    if (blocked()) text_.line("template <bool first, bool last>");
+    text_.open("INLINE void tile(const Arguments& g, long row, long panel, long group, const float* weights{})",
+               tile_depth());
+    text_.line("const long column = group * {} + panel * {};", shape_.columns, schedule_.panel_columns());
+    const std::string skip = blocked() ? " + first_step * {}" : "";
+    const auto call = [&](const Tile& tile) {
+      const int64_t width = static_cast<int64_t>(tile.vectors) * schedule_.isa.lanes;
+      text_.line("{}{}(g, row, column, weights + panel * {}{}{});", tile_name(tile), blocked() ? "<first, last>" : "",
+                 panel_size(), blocked() ? fmt::format(" + first_step * {}", width) : "",
+                 blocked() ? ", first_step, steps" : "");
+    };
+    const Tile full{schedule_.tile_rows, schedule_.tile_vectors, schedule_.isa.lanes};
+    const auto by_panel = [&](int rows) {
+      if (edge_panel() && grid().panels > 1) {
+        text_.open("if (panel < {})", grid().panels - 1);
+        call({rows, full.vectors, full.last_lanes});
+        text_.close(" else");
+        text_.open("");
+        call({rows, edge_vectors_, edge_lanes_});
+        text_.close();
+      } else if (edge_panel()) {
+        call({rows, edge_vectors_, edge_lanes_});
+      } else {
+        call({rows, full.vectors, full.last_lanes});
+      }
+    };
+    if (edge_rows_ > 0 && shape_.rows >= schedule_.tile_rows) {
+      text_.open("if (row < {})", shape_.rows - edge_rows_);
+      by_panel(full.rows);
+      text_.close(" else");
+      text_.open("");
+      by_panel(edge_rows_);
+      text_.close();
+    } else {
+      by_panel(edge_rows_ > 0 ? edge_rows_ : full.rows);
+    }
+    text_.close();
+    text_.blank();
+  }
+
+  void write_entry() {
+    text_.open("extern \"C\" void {}({})", name_, kEntryParameters);
+    text_.line("(void)workspace;");
+    if (shape_.by_table())
+      text_.line("static const {} zeros[{}] __attribute__((aligned(64))) = {{}};", src(), shape_.depth);
+    open_task_loop(text_, shape_, grid(), schedule_.task_rows, schedule_.task_panels, schedule_.split);
+    text_.line("const Arguments g = {{(const {}*)inputs[0] + group * {}, {}({}*)outputs[0], operands_of(inputs)}};",
+               src(), shape_.depth, shape_.by_table() ? "(const int*)prepared[1], zeros, " : "", dst());
+    text_.line("const float* weights = (const float*)prepared[0] + group * {};", group_size());
+    if (blocked()) {
+      text_.open("for (long step = 0; step < {0}; step += {1})", steps(), schedule_.depth_block);
+      text_.line("const long steps = step + {0} < {1} ? {0} : {1} - step;", schedule_.depth_block, steps());
+    }
+    const std::string row_loop =
+        fmt::format("for (long row = first_row; row < end_row; row += {})", schedule_.tile_rows);
+    const std::string panel_loop = "for (long panel = first_panel; panel < end_panel; ++panel)";
+    const bool rows_inside = schedule_.inner == Axis::rows;
+    text_.open("{}", rows_inside ? panel_loop : row_loop);
+    text_.open("{}", rows_inside ? row_loop : panel_loop);
+    if (blocked()) {
+      text_.line("const bool first = step == 0, last = step + {} >= {};", schedule_.depth_block, steps());
+      text_.line("if (first && last) tile<true, true>(g, row, panel, group, weights, step, steps);");
+      text_.line("else if (first) tile<true, false>(g, row, panel, group, weights, step, steps);");
+      text_.line("else if (last) tile<false, true>(g, row, panel, group, weights, step, steps);");
+      text_.line("else tile<false, false>(g, row, panel, group, weights, step, steps);");
+    } else {
+      text_.line("tile(g, row, panel, group, weights);");
+    }
+    text_.close();
+    text_.close();
+    if (blocked()) text_.close();
+    text_.close();
+    text_.close();
+  }
+
+  std::string name_;
+  const ProductShape& shape_;
+  const VectorSchedule& schedule_;
+  const Epilogue& epilogue_;
+  Text text_;
+  int edge_vectors_ = 0, edge_lanes_ = 0, edge_rows_ = 0;
+};
+
+}  // namespace
+
+std::string vector_product_text(const std::string& name, const ProductShape& shape, const VectorSchedule& schedule,
+                                const Epilogue& epilogue) {
+  return Writer(name, shape, schedule, epilogue).write();
+}
+
+}  // namespace attune::cube

@@ -1,0 +1,39 @@
+// A workload seen as a matrix product with constant weights: matrix products themselves, and convolutions in
+// channels-last order.
+#pragma once
+
+#include "codegen/cube/product.h"
+#include "kernel/provider.h"
+#include "ops/conv_shape.h"
+
+#include <optional>
+#include <variant>
+#include <vector>
+
+namespace attune::generated {
+
+struct ProductProblem {
+  cube::ProductShape shape;
+  cube::Epilogue epilogue;
+  std::optional<ConvGeometry> conv;  // nothing: a matrix product
+  int64_t merged = 1;                // taps side by side that make one piece of `depth` elements
+};
+
+/// The problem, or why the workload is none.
+std::variant<ProductProblem, Refusal> product_problem(const Workload& workload);
+
+/// How the steps of a node's epilogue spread over its result; also serves depthwise convolution. `bias` is the input
+/// that holds a convolution's bias, -1 for operators without one.
+std::variant<cube::Epilogue, Refusal> cube_epilogue(const Workload& workload, int bias);
+
+/// Whether the workload is a Conv or FusedConv; whether it is a MatMul or FusedMatMul.
+bool is_conv(const Workload& workload);
+bool is_matmul(const Workload& workload);
+
+/// Weights in the order that the kernels read them.
+Tensor pack_vector_weights(const ProductProblem& problem, const cube::VectorSchedule& schedule, const Tensor& weights);
+Tensor pack_tile_weights(const ProductProblem& problem, const cube::TileSchedule& schedule, const Tensor& weights);
+/// Where the pieces of each row begin; empty() for rows at equal distances.
+Tensor row_table(const ProductProblem& problem, int64_t tile_rows);
+
+}  // namespace attune::generated

@@ -1,0 +1,20 @@
+// Winograd convolutions: workloads, configurations and transformed weights.
+#pragma once
+
+#include "codegen/cube/winograd.h"
+#include "providers/generated/cube_schedule.h"
+
+namespace attune::generated {
+
+struct WinogradProblem {
+  cube::WinogradShape shape;
+  cube::Epilogue epilogue;
+};
+
+std::variant<WinogradProblem, Refusal> winograd_problem(const Workload& workload);
+std::vector<Config> winograd_configs(const WinogradProblem& problem, const ProductTarget& target);
+cube::WinogradSchedule winograd_schedule(const WinogradProblem& problem, const ProductTarget& target,
+                                         const Config& config);
+Tensor transform_weights(const WinogradProblem& problem, const cube::WinogradSchedule& schedule, const Tensor& weights);
+
+}  // namespace attune::generated
