@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
 
 // Shares of the budget: the search stops early enough that its winners can be judged, alone and in the model.
-constexpr double kSearchShare = 0.70, kFinalsShare = 0.85;
+constexpr double kSearchShare = 0.65, kFinalsShare = 0.88;
 constexpr int kBatch = 6;  // candidates between two looks at which task promises most
 constexpr size_t kFinalists = 3;
 constexpr double kWorthAFinal = 0.02;    // ln: what seems faster by less is left alone
@@ -68,7 +68,7 @@ class Job {
     emit_begin();
     recall();
     search();
-    for (size_t i = 0; i < searches_.size(); ++i) finish(i);
+    judge_all();
     for (size_t i = 0; i < searches_.size(); ++i) result_.tasks[i].tried = searches_[i].tried();
     if (measurer_) {
       result_.trials = measurer_->counts().trials;
@@ -236,21 +236,41 @@ class Job {
     emit(std::move(event));
   }
 
-  /// Judges the best of a task against the default, unless the bank did already.
-  void finish(size_t i) {
-    const TaskSearch& search = searches_[i];
-    const std::vector<TriedConfig> best = search.best(kFinalists, kWorthAFinal);
-    if (search.tried().size() > 1 && result_.tasks[i].verdict == "not tried") result_.tasks[i].verdict = "tie";
-    if (best.empty()) return;
-    if (apply_judged(i, best.front())) return;
-    if (!has_time(kFinalsShare)) {
+  /// Judges the best of each task against the default, unless the bank did already; those that save most first, each
+  /// with its share of the time.
+  void judge_all() {
+    struct Open {
+      size_t task;
+      double saved_ms;
+    };
+    std::vector<Open> open;
+    double all_ms = 0;
+    for (size_t i = 0; i < searches_.size(); ++i) {
+      const std::vector<TriedConfig> best = searches_[i].best(kFinalists, kWorthAFinal);
+      if (searches_[i].tried().size() > 1 && result_.tasks[i].verdict == "not tried") result_.tasks[i].verdict = "tie";
+      if (best.empty() || apply_judged(i, best.front())) continue;
       result_.tasks[i].verdict = "unresolved";
-      return;
+      open.push_back({i, searches_[i].task().run_ms * -std::expm1(best.front().log_ratio)});
+      all_ms += open.back().saved_ms;
     }
+    std::sort(open.begin(), open.end(), [](const Open& a, const Open& b) { return a.saved_ms > b.saved_ms; });
+    for (const Open& one : open) {
+      if (!has_time(kFinalsShare)) return;
+      constexpr double kLeast = 0.3, kMost = 5;  // seconds
+      const double left = options_.budget_s * kFinalsShare - seconds();
+      judge_one(one.task, std::clamp(left * one.saved_ms / all_ms, kLeast, kMost));
+      all_ms -= one.saved_ms;
+    }
+  }
+
+  void judge_one(size_t i, double seconds) {
+    const std::vector<TriedConfig> best = searches_[i].best(kFinalists, kWorthAFinal);
     std::vector<tune::Trial> trials;
     for (const TriedConfig& tried : best) trials.push_back(tried.trial);
-    const tune::Finals finals = measurer().finals({search.task().workload, {}}, search.default_trial(), trials);
-    take_winner(i, finals, best);
+    tune::FinalsOptions finals;
+    finals.budget = std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+    take_winner(i, measurer().finals({searches_[i].task().workload, {}}, searches_[i].default_trial(), trials, finals),
+                best);
   }
 
   bool apply_judged(size_t i, const TriedConfig& best) {

@@ -60,6 +60,9 @@ std::variant<PermuteKernel, Refusal> describe(const Workload& workload) {
   const bool shuffle = workload.domain == "attune" && workload.op == "ChannelShuffle";
   if (!transpose && !shuffle && !is_reorder(workload))
     return refuse("operator '{}' does more than move elements", workload.op);
+  if (workload.outputs.size() != 1 || (shuffle && workload.inputs.size() != 1))
+    return refuse("elements are moved from one tensor to one, got {} inputs and {} outputs", workload.inputs.size(),
+                  workload.outputs.size());
   const TensorSpec &input = workload.input(0), &output = workload.output(0);
   const int bits = bit_width(input.dtype);
   if (input.dtype != output.dtype) return refuse("moving {} to {} is a conversion", to_text(input), to_text(output));
