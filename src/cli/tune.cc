@@ -1,12 +1,14 @@
 // attune tune: finds faster kernels for a model, proves them and writes a plan that uses them.
 #include "bank/location.h"
 #include "bank/merge.h"
+#include "base/atomic_file.h"
 #include "cli/interrupt.h"
 #include "cli/tune_arguments.h"
 #include "cli/tune_progress.h"
 #include "cli/verbs.h"
 #include "job/opat.h"
 #include "job/result_folder.h"
+#include "report/tuning_report.h"
 #include "runtime/load_session.h"
 #include "runtime/plan_file.h"
 #include "tune/search/mode.h"
@@ -108,6 +110,12 @@ Report make_report(const TuningResult& result, const std::string& plan) {
   return report;
 }
 
+void write_text(const fs::path& path, std::string_view text) {
+  AtomicFile file(path);
+  file.append(text);
+  file.commit();
+}
+
 /// Adds what an earlier job measured to the bank, so that it is found there.
 void recall_base(const std::string& folder, Bank& bank) {
   const fs::path records = fs::path(folder) / kRecordsFileName;
@@ -149,7 +157,10 @@ ExitCode run_tune(TuneArguments arguments) {
   std::string plan = arguments.plan;
   if (plan.empty() && !arguments.output.empty()) plan = (fs::path(arguments.output) / kPlanFileName).string();
   if (!plan.empty()) save_plan(outcome.session, make_inputs(arguments.inputs, outcome.session.graph()), plan);
-  if (!arguments.output.empty()) write_result_folder(outcome.result, arguments.output);
+  if (!arguments.output.empty()) {
+    write_result_folder(outcome.result, arguments.output);
+    write_text(fs::path(arguments.output) / "report.html", tuning_report_html(outcome.result));
+  }
   print(make_report(outcome.result, plan), arguments.format);
   return outcome.result.end == JobEnd::interrupted ? ExitCode::interrupted : ExitCode::ok;
 }

@@ -206,6 +206,7 @@ class Job {
       return false;
     }
     result_.tasks[i].default_ns = measured.anchor.time_ns();
+    result_.tasks[i].roofline_ns = measured.anchor.roofline_ns;
     search.set_roofline_ns(measured.anchor.roofline_ns, measured.anchor.time_ns());
     return true;
   }
@@ -221,6 +222,7 @@ class Job {
     keep(trial_record(task.workload, threads_, trial, measured, provider(trial), source_));
     searches_[i].tell(tried);
     ++result_.tasks[i].measured;
+    result_.convergence.push_back({seconds(), expected_ms()});
     Json event{{"event", "trial"},
                {"task", i},
                {"op", task.op},
@@ -234,6 +236,16 @@ class Job {
       event["message"] = measured.message;
     }
     emit(std::move(event));
+  }
+
+  /// Of a run, with the best of every task.
+  double expected_ms() const {
+    double total = 0;
+    for (const TaskSearch& search : searches_) {
+      const auto best = search.best(1, 0);
+      total += search.task().run_ms * (best.empty() ? 1 : std::exp(best.front().log_ratio));
+    }
+    return total;
   }
 
   /// Judges the best of each task against the default, unless the bank did already; those that save most first, each

@@ -6,6 +6,7 @@
 //   tune_result_<time>_pid<pid>.json        every trial
 //   records.jsonl                           the same as records of a bank: what --base_result reads
 //   tuned.plan                              ready to run
+//   report.html                             one page for people (src/report)
 #pragma once
 
 #include "job/tuning_result.h"

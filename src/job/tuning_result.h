@@ -22,9 +22,16 @@ struct TaskResult {
   double ratio = 1;                   // default over winner: above 1 is faster
   Interval ratio_interval{1, 1};
   double default_ns = 0, winner_ns = 0;
-  std::string verdict;  // "faster", "tie", "unresolved", "slower", "not tried", "one implementation"
+  double roofline_ns = 0;  // of one call; 0: not known
+  std::string verdict;     // "faster", "tie", "unresolved", "slower", "not tried", "one implementation"
   /// Milliseconds of one run of the model that the winner saves, by these measurements.
   double saved_ms() const { return winner ? task.run_ms * (1 - 1 / ratio) : 0; }
+};
+
+/// What a run of the model would take by what is known so far, as trials come in.
+struct ConvergencePoint {
+  double seconds = 0;
+  double run_ms = 0;
 };
 
 enum class JobEnd : uint8_t { finished, budget_spent, interrupted };
@@ -35,8 +42,9 @@ struct TuningResult {
   std::vector<double> before_step_ms, after_step_ms;    // of the plans' steps
   std::shared_ptr<const Plan> before_plan, after_plan;  // shared: of sessions
   std::optional<SessionComparison> comparison;          // nothing where no task has a winner
-  bool applied = false;                                 // the tuned plan is the one to use
-  std::string conclusion;                               // one sentence for people
+  std::vector<ConvergencePoint> convergence;
+  bool applied = false;    // the tuned plan is the one to use
+  std::string conclusion;  // one sentence for people
   JobEnd end = JobEnd::finished;
   double seconds = 0;
   int64_t trials = 0, failed_trials = 0, reused_trials = 0;

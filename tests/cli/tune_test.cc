@@ -40,7 +40,7 @@ TEST_F(Tune, leaves_a_folder_and_measures_nothing_twice) {
   EXPECT_GT(summary.at("trials").get<int>(), 0);
   EXPECT_TRUE(summary.at("performance_improvement").get<std::string>().ends_with("%"));
   EXPECT_TRUE(summary.at("tuning_time").get<std::string>().ends_with("s"));
-  for (const char* name : {"records.jsonl", "tuned.plan", "profiling/before_tuning/op_summary.csv",
+  for (const char* name : {"records.jsonl", "report.html", "tuned.plan", "profiling/before_tuning/op_summary.csv",
                            "profiling/after_tuning/op_summary.csv"})
     EXPECT_TRUE(fs::exists(folder_ / "out" / name)) << name;
   EXPECT_FALSE(fs::is_empty(folder_ / "out/op_tuning"));
