@@ -23,16 +23,37 @@ constexpr std::string_view kFields[] = {"config",  "device",  "environment", "ma
 constexpr const char* kBytes = "hex";
 
 /// A string; where it is not UTF-8, which JSON cannot hold, an object with its bytes in hexadecimal.
-Json json_of_text(const std::string& text) {
-  Json value = text;
+std::string json_text(const std::string& text) {
   try {
-    static_cast<void>(value.dump());
-    return value;
+    return Json(text).dump();
   } catch (const Json::type_error&) {
     std::string hex;
     for (const char c : text) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
-    return {{kBytes, hex}};
+    return fmt::format(R"({{"{}":"{}"}})", kBytes, hex);
   }
+}
+
+/// The shortest digits that read back as this number, as most languages write it; the JSON library does not always find
+/// them. JSON has no infinity.
+std::string json_text(double value) {
+  if (std::isinf(value)) return R"("inf")";
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string json_text(const std::optional<double>& value) { return value ? json_text(*value) : "null"; }
+
+std::string json_text(const std::optional<Ratio>& ratio) {
+  if (!ratio) return "null";
+  return fmt::format(R"({{"high":{},"low":{},"value":{}}})", json_text(ratio->high), json_text(ratio->low),
+                     json_text(ratio->value));
+}
+
+std::string json_text(const std::vector<double>& values) {
+  std::string text = "[";
+  for (const double value : values) text += (text.size() > 1 ? "," : "") + json_text(value);
+  return text + "]";
 }
 
 std::string text_of_json(const Json& value) {
@@ -43,40 +64,8 @@ std::string text_of_json(const Json& value) {
   return text;
 }
 
-/// JSON has no infinity.
-Json json_of_size(double value) { return std::isinf(value) ? Json("inf") : Json(value); }
 double size_of_json(const Json& value) {
   return value == "inf" ? std::numeric_limits<double>::infinity() : value.get<double>();
-}
-
-Json json_of_config(const Config& config) {
-  Json json = Json::object();
-  for (const auto& [name, value] : config) json[name] = value;
-  return json;
-}
-
-Json json_of(const Record& record) {
-  Json json = {{"config", json_of_config(record.config)},
-               {"device", json_of_text(record.key.device)},
-               {"environment", json_of_text(record.environment)},
-               {"max_error", nullptr},
-               {"measured_at", record.measured_at},
-               {"message", json_of_text(record.message)},
-               {"mode", json_of_text(record.key.mode)},
-               {"outcome", outcome_name(record.outcome)},
-               {"provider", json_of_text(record.provider)},
-               {"ratio", nullptr},
-               {"samples_ns", record.samples_ns},
-               {"schema", kSchema},
-               {"session", json_of_text(record.session)},
-               {"threads", record.key.threads},
-               {"tolerance", record.tolerance},
-               {"tool", json_of_text(record.tool_version)},
-               {"workload", json_of_text(record.key.workload)}};
-  if (record.max_error) json["max_error"] = json_of_size(*record.max_error);
-  if (record.ratio)
-    json["ratio"] = {{"high", record.ratio->high}, {"low", record.ratio->low}, {"value", record.ratio->value}};
-  return json;
 }
 
 Record record_of(const Json& json) {
@@ -106,7 +95,30 @@ Record record_of(const Json& json) {
 
 }  // namespace
 
-std::string record_text(const Record& record) { return json_of(record).dump(); }
+std::string record_text(const Record& record) {
+  std::string text;
+  const auto add = [&](std::string_view name, std::string_view value) {
+    text += fmt::format(R"({}"{}":{})", text.empty() ? "{" : ",", name, value);
+  };
+  add("config", config_json(record.config));
+  add("device", json_text(record.key.device));
+  add("environment", json_text(record.environment));
+  add("max_error", json_text(record.max_error));
+  add("measured_at", std::to_string(record.measured_at));
+  add("message", json_text(record.message));
+  add("mode", json_text(record.key.mode));
+  add("outcome", fmt::format(R"("{}")", outcome_name(record.outcome)));
+  add("provider", json_text(record.provider));
+  add("ratio", json_text(record.ratio));
+  add("samples_ns", json_text(record.samples_ns));
+  add("schema", std::to_string(kSchema));
+  add("session", json_text(record.session));
+  add("threads", std::to_string(record.key.threads));
+  add("tolerance", json_text(record.tolerance));
+  add("tool", json_text(record.tool_version));
+  add("workload", json_text(record.key.workload));
+  return text + "}";
+}
 
 std::string record_id(const Record& record) { return sha256_hex(record_text(record)); }
 
@@ -141,7 +153,11 @@ std::variant<Record, Skip> parse_record(std::string_view text) {
   }
 }
 
-std::string config_json(const Config& config) { return json_of_config(config).dump(); }
+std::string config_json(const Config& config) {
+  Json json = Json::object();
+  for (const auto& [name, value] : config) json[name] = value;
+  return json.dump();
+}
 
 Config config_of_json(std::string_view text) {
   try {

@@ -68,6 +68,23 @@ TEST(SqliteBank, keeps_what_several_processes_write_at_once) {
   EXPECT_TRUE(bank.verify().problems.empty());
 }
 
+TEST(SqliteBank, is_made_once_when_several_processes_start_it) {
+  constexpr int kFiles = 25, kWriters = 4;
+  const TempFolder folder(TempFolder::in_memory());
+  for (int file = 0; file < kFiles; ++file) {
+    const fs::path path = folder.file(fmt::format("bank{}.sqlite", file));
+    std::vector<pid_t> children;
+    for (int64_t writer = 0; writer < kWriters; ++writer)
+      children.push_back(start_child([&] {
+        SqliteBank bank(path);
+        bank.find(sample_key());
+        bank.add(numbered_record(writer, 0));
+      }));
+    for (const pid_t child : children) EXPECT_EQ(exit_code_of(child), 0);
+    EXPECT_EQ(ids_of(SqliteBank(path)).size(), static_cast<size_t>(kWriters));
+  }
+}
+
 TEST(SqliteBank, refuses_to_be_used_across_fork) {
   const TempFolder folder;
   SqliteBank bank(folder.file("bank.sqlite"));

@@ -29,6 +29,21 @@ TEST(Record, reads_back_from_its_text) {
   }
 }
 
+TEST(Record, has_the_text_that_other_programs_write_too) {
+  // As Python does: json.dumps(record, separators=(",", ":"), sort_keys=True, ensure_ascii=False).
+  Record record = sample_record();
+  record.key = {"cpu \u00b5", "Relu@14 {}", "high_precision", 2};
+  record.environment = "tab\t";
+  record.config = {{"b", "2"}, {"a", "\"1\""}};
+  record.samples_ns = {1000, 0.1, 149999.99999999997, 1e15, 1e16, 1.5e-7, 5e-324, 2.2250738585072014e-308};
+  EXPECT_EQ(record_text(record),
+            R"({"config":{"a":"\"1\"","b":"2"},"device":"cpu µ","environment":"tab\t","max_error":1e-06,)"
+            R"("measured_at":1700000000,"message":"","mode":"high_precision","outcome":"ok","provider":"onednn",)"
+            R"("ratio":{"high":0.85,"low":0.75,"value":0.8},"samples_ns":[1000.0,0.1,149999.99999999997,)"
+            R"(1000000000000000.0,1e+16,1.5e-07,5e-324,2.2250738585072014e-308],"schema":1,"session":"s1",)"
+            R"("threads":2,"tolerance":1e-05,"tool":"0.1.0","workload":"Relu@14 {}"})");
+}
+
 TEST(Record, keeps_bytes_that_are_no_utf8_and_errors_that_are_no_number) {
   Record record = sample_record();
   record.message = "\xff\xfe killed\n";

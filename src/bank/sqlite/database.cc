@@ -113,9 +113,8 @@ void Database::execute(const char* sql) {
   if (code != SQLITE_OK) fail(code);
 }
 
-void Database::roll_back() {
-  // An error of its own says that SQLite has undone the transaction by itself.
-  static_cast<void>(sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr));
+void Database::execute_quietly(const char* sql) {
+  static_cast<void>(sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr));
 }
 
 int64_t Database::number(std::string_view sql) {
@@ -179,7 +178,7 @@ void Database::give_back(const std::string& sql, sqlite3_stmt* statement) {
 }
 
 Transaction::~Transaction() {
-  if (open_) database_.roll_back();
+  if (open_) database_.execute_quietly("ROLLBACK");
 }
 
 void Transaction::commit() {

@@ -67,7 +67,8 @@ class Database {
   Database& operator=(const Database&) = delete;
 
   void execute(const char* sql);
-  void roll_back();
+  /// For the end of a scope: an error of it is that SQLite has ended the transaction by itself, after another error.
+  void execute_quietly(const char* sql);
   Query query(std::string_view sql) { return Query(*this, sql); }
   int64_t number(std::string_view sql);  // the first column of the only row
 
@@ -85,6 +86,18 @@ class Database {
   std::filesystem::path path_;
   sqlite3* handle_ = nullptr;
   std::multimap<std::string, sqlite3_stmt*, std::less<>> idle_;
+};
+
+/// Several questions to one state of the file, whatever other processes commit meanwhile. May stand in a transaction.
+class Snapshot {
+ public:
+  explicit Snapshot(Database& database) : database_(database) { database_.execute("SAVEPOINT snapshot"); }
+  ~Snapshot() { database_.execute_quietly("RELEASE snapshot"); }
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+
+ private:
+  Database& database_;
 };
 
 /// Takes the right to write at once, waiting for other processes; undone unless committed.

@@ -63,6 +63,7 @@ int64_t big_endian(std::span<const char> bytes) {
 
 /// The version of the file; 0 for an empty one.
 int64_t checked_version(Database& database) {
+  const Snapshot snapshot(database);  // another process may be making the tables right now
   const int64_t application = database.number("PRAGMA application_id");
   const int64_t version = database.number("PRAGMA user_version");
   if (application == 0 && version == 0 && database.number("SELECT count(*) FROM sqlite_schema") == 0) return 0;

@@ -165,6 +165,7 @@ std::vector<Record> SqliteBank::find(const BankKey& key) const {
   std::vector<Record> records;
   Database* database = open_existing();
   if (database == nullptr) return records;
+  const sqlite::Snapshot snapshot(*database);  // rows of texts that are removed and made anew may change their numbers
   const auto device = find_text(*database, "device", key.device);
   const auto workload = find_text(*database, "workload", key.workload);
   if (!device || !workload) return records;
