@@ -147,7 +147,7 @@ TEST(Faults, a_finalist_that_crashes_drops_out_and_the_others_are_judged) {
   EXPECT_EQ(finals.finalists[0].outcome, Outcome::ok);
   EXPECT_EQ(finals.finalists[1].outcome, Outcome::crashed);
   EXPECT_EQ(finals.finalists[2].outcome, Outcome::timed_out);
-  EXPECT_GE(finals.finalists[0].log_ratios.size(), 3U);
+  EXPECT_FALSE(finals.finalists[0].log_ratios.at(0).empty());
 }
 
 TEST(Faults, a_broken_anchor_is_reported_and_nothing_is_tried) {
