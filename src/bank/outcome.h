@@ -20,9 +20,9 @@ enum class Outcome : uint8_t {
   infrastructure
 };
 
-inline constexpr std::string_view kOutcomeNames[] = {"ok",          "refused", "compile_failed", "wrong",
-                                                     "implausible", "crashed", "timed_out",      "out_of_memory",
-                                                     "infrastructure"};
+inline constexpr std::string_view kOutcomeNames[] = {"ok",        "refused",       "compile_failed",
+                                                     "wrong",     "implausible",   "crashed",
+                                                     "timed_out", "out_of_memory", "infrastructure"};
 
 inline std::string_view outcome_name(Outcome outcome) { return kOutcomeNames[static_cast<size_t>(outcome)]; }
 

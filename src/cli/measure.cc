@@ -279,18 +279,20 @@ ExitCode run_measure(const MeasureArguments& arguments) {
 
 Action add_measure(CLI::App& verb) {
   auto arguments = std::make_shared<MeasureArguments>();  // shared: CLI11 writes it, the action reads it
-  verb.add_option("what", arguments->what,
-                  "Workload as 'attune why --format json' prints it, such as 'Relu@14(f32[1x64]) -> (f32[1x64]) {}', or "
-                  "a model, of which every workload is measured")
+  verb.add_option(
+          "what", arguments->what,
+          "Workload as 'attune why --format json' prints it, such as 'Relu@14(f32[1x64]) -> (f32[1x64]) {}', or "
+          "a model, of which every workload is measured")
       ->required();
   verb.add_option("--op", arguments->op, "Of a model: only workloads of this operator, such as FusedConv");
   verb.add_option("--node", arguments->node, "Of a model: only the step of this name");
   verb.add_option("--seconds", arguments->seconds, "Time for each workload; what is left untried then is counted")
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
-  verb.add_flag("--hot", arguments->hot,
-                "Leave constants in the caches from call to call; otherwise they come from beyond the second level, as in "
-                "a model");
+  verb.add_flag(
+      "--hot", arguments->hot,
+      "Leave constants in the caches from call to call; otherwise they come from beyond the second level, as in "
+      "a model");
   add_inputs(verb, arguments->inputs);
   add_runner(verb, arguments->runner);
   add_format(verb, arguments->format);

@@ -89,10 +89,28 @@ OutputCase parse_output(GraphLexer& lexer) {
 }
 
 // Attributes that ONNX has as floats, for texts in which a whole number does not tell.
-constexpr std::string_view kFloatAttributes[] = {
-    "alpha",    "beta",        "bias",  "clip", "cubic_coeff_a", "epsilon",       "extrapolation_value", "gamma", "high",
-    "lambd",    "low",         "max",   "mean", "min",           "momentum",      "norm_coefficient",    "ratio", "scale",
-    "sample_scale", "softcap", "spatial_scale", "value_float"};
+constexpr std::string_view kFloatAttributes[] = {"alpha",
+                                                 "beta",
+                                                 "bias",
+                                                 "clip",
+                                                 "cubic_coeff_a",
+                                                 "epsilon",
+                                                 "extrapolation_value",
+                                                 "gamma",
+                                                 "high",
+                                                 "lambd",
+                                                 "low",
+                                                 "max",
+                                                 "mean",
+                                                 "min",
+                                                 "momentum",
+                                                 "norm_coefficient",
+                                                 "ratio",
+                                                 "scale",
+                                                 "sample_scale",
+                                                 "softcap",
+                                                 "spatial_scale",
+                                                 "value_float"};
 
 bool is_float_attribute(std::string_view name) {
   return std::ranges::find(kFloatAttributes, name) != std::end(kFloatAttributes);
@@ -259,8 +277,7 @@ WorkloadCase parse_workload_case(const std::string& line) {
 Workload parse_workload(const std::string& line) {
   WorkloadCase what = parse_workload_case(line);
   for (const OutputCase& output : what.outputs) {
-    if (output.wanted && !output.written)
-      throw UserError("'{}': write the outputs out, as in '-> (f32[1x64])'", line);
+    if (output.wanted && !output.written) throw UserError("'{}': write the outputs out, as in '-> (f32[1x64])'", line);
     what.workload.outputs.emplace_back();
     if (output.wanted) what.workload.outputs.back() = output.spec;
   }

@@ -1,7 +1,8 @@
 // Workloads as text that can be read back: what a person types, what a case of the conformance suite is, and what goes
 // to the process that measures.
 //
-//   Conv@17(f32[1x64x56x56]@nhwc, f32[64x64x3x3]*) -> (f32[1x64x56x56]@nhwc) {pads = ints [1, 1, 1, 1]} high_performance
+//   Conv@17(f32[1x64x56x56]@nhwc, f32[64x64x3x3]*) -> (f32[1x64x56x56]@nhwc) {pads = ints [1, 1, 1, 1]}
+//   high_performance
 //
 // Operands are `dtype[dims]@layout`, a star for constants, `*0` for zero points that are 0, `_` for omitted ones, `?`
 // for an output whose type inference tells. An input is followed by `= [1, 2]` for given contents or by `in 0..4` for a

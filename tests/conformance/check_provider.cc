@@ -63,7 +63,8 @@ ProviderCheck check_provider(const Provider& provider, const Workload& workload,
          }));
     if (!kernel) continue;
     for (const Example& example : examples)
-      fail(name, std::to_string(example.seed), failure_of([&] { return check_kernel(*kernel, workload, example).problem; }));
+      fail(name, std::to_string(example.seed),
+           failure_of([&] { return check_kernel(*kernel, workload, example).problem; }));
   }
   return result;
 }

@@ -15,6 +15,7 @@ struct ProviderCheck {
 
 /// Offers, builds and runs every config on every example. Besides what check_kernel does: a refusal
 /// has a reason, an offer has configs without repetition, and a config that was not offered is a UserError.
-ProviderCheck check_provider(const Provider& provider, const Workload& workload, const std::vector<tune::Example>& examples);
+ProviderCheck check_provider(const Provider& provider, const Workload& workload,
+                             const std::vector<tune::Example>& examples);
 
 }  // namespace attune::testing

@@ -25,7 +25,7 @@ MeasureTask relu() { return {parse_workload("Relu@14(f32[16x100]) -> (f32[16x100
 MeasurerOptions short_patience() {
   MeasurerOptions options;
   options.threads = 2;
-  options.timeouts.build = options.timeouts.verify = options.timeouts.time = std::chrono::milliseconds(200);
+  options.timeouts.build = options.timeouts.verify = options.timeouts.time = std::chrono::milliseconds(300);
   options.memory_limit_bytes = int64_t{512} << 20;
   options.ceilings = {{"f32", 1e6}};  // none of these tests is about speed
   return options;
@@ -70,8 +70,8 @@ TEST(Faults, broken_kernels_never_end_a_run_never_win_and_cost_one_trial_each) {
     const TrialResult& result = measured.trials[i];
     const std::string& kind = trials[i].config.at("kind");
     if (kind == "good") {
-      EXPECT_EQ(result.outcome, Outcome::ok)
-          << "after '" << trials[i - 1].config.at("kind") << "': " << stage_name(result.stage) << ": " << result.message;
+      EXPECT_EQ(result.outcome, Outcome::ok) << "after '" << trials[i - 1].config.at("kind")
+                                             << "': " << stage_name(result.stage) << ": " << result.message;
       EXPECT_EQ(result.max_error, 0);
       continue;
     }

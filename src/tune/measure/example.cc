@@ -1,10 +1,10 @@
 #include "tune/measure/example.h"
 
 #include "base/random.h"
-#include "tune/measure/conv_grad_reference.h"
 #include "kernel/reorder.h"
 #include "ops/convert.h"
 #include "ops/run_node.h"
+#include "tune/measure/conv_grad_reference.h"
 
 #include <algorithm>
 #include <cmath>
@@ -72,8 +72,8 @@ void suit_contents(WorkloadCase& what) {
     if (!workload.inputs[i]) continue;
     const TensorSpec& spec = workload.input(i);
     if (what.contents[i] != Contents::usual(spec.dtype)) continue;
-    const bool scales = workload.op.find("QLinear") != std::string::npos ||
-                        workload.op.find("QuantizeLinear") != std::string::npos;
+    const bool scales =
+        workload.op.find("QLinear") != std::string::npos || workload.op.find("QuantizeLinear") != std::string::npos;
     if (scales && i > 0 && is_float(spec.dtype)) what.contents[i] = {{}, 0.01, 0.1};
     if (workload.op.starts_with("Gather") && i == 1 && is_integer(spec.dtype)) {
       int64_t extent = 0;  // of the shortest axis, so that the indices are right whichever is gathered from

@@ -48,9 +48,7 @@ class Race {
 
  private:
   /// Whether the first `processes` of them have had their share of the budget.
-  bool spent(int processes) const {
-    return Clock::now() - begin_ > options_.budget * processes / options_.processes;
-  }
+  bool spent(int processes) const { return Clock::now() - begin_ > options_.budget * processes / options_.processes; }
 
   void run_process(int process) {
     int next = kFirstRounds, rounds = 0;
@@ -175,7 +173,7 @@ class Race {
   Clock::time_point begin_;
   std::vector<size_t> process_begins_;  // the first round of each process
   std::vector<int> disturbed_;          // by round
-  std::vector<Entrant> entrants_;  // the default, its duplicate, the finalists that are still there
+  std::vector<Entrant> entrants_;       // the default, its duplicate, the finalists that are still there
   Finals result_;
 };
 
@@ -183,6 +181,9 @@ class Race {
 
 Finals run_finals(WorkerLink& link, const MeasureTask& task, const Trial& default_trial,
                   std::span<const Trial> finalists, const FinalsOptions& options) {
+  // The worker keeps that many kernels besides the default and its duplicate.
+  if (finalists.size() > kMostFinalists)
+    throw InternalError("{} finalists; the finals take {}", finalists.size(), kMostFinalists);
   return Race(link, task, default_trial, finalists, options).run();
 }
 

@@ -1,5 +1,5 @@
-// Messages between a measurer and its worker: length-prefixed, with a token that a reply repeats and a checksum, so that
-// whatever a broken kernel writes into the connection is noticed and never taken for a result.
+// Messages between a measurer and its worker: length-prefixed, with a token that a reply repeats and a checksum, so
+// that whatever a broken kernel writes into the connection is noticed and never taken for a result.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@ namespace attune::tune {
 /// Taken before and after a trial in the same thread.
 struct ProcessImprint {
   int threads = 0;
-  std::vector<int> files;               // open descriptors
+  std::vector<int> files;                // open descriptors
   std::vector<uint32_t> float_controls;  // rounding, masks and denormal modes of each pool thread, the caller's first
 
   static ProcessImprint take();

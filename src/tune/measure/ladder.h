@@ -15,10 +15,10 @@ struct Rung {
 
 struct LadderOptions {
   std::vector<Rung> rungs = {{1, 1e9}, {3, 1.5}, {9, 1.15}};
-  double abort_ratio = 3;       // slower than this, by its first calls: one pair of single calls is all it gets
-  double best_log_ratio = 0;    // of the best candidate so far, against the same anchor
-  double min_sample_us = 200;   // a sample is as many calls as take this long
-  uint64_t seed = 1;            // of the order within pairs
+  double abort_ratio = 3;      // slower than this, by its first calls: one pair of single calls is all it gets
+  double best_log_ratio = 0;   // of the best candidate so far, against the same anchor
+  double min_sample_us = 200;  // a sample is as many calls as take this long
+  uint64_t seed = 1;           // of the order within pairs
 };
 
 }  // namespace attune::tune

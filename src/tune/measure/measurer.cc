@@ -11,7 +11,7 @@
 namespace attune::tune {
 namespace {
 
-constexpr int kPairsOfAnchor = 3;         // against its own copy
+constexpr int kPairsOfAnchor = 3;           // against its own copy
 constexpr size_t kPairsThatSetTheBest = 3;  // a single pair may be luck
 
 InstanceId instance_of(const Trial& trial, int copy = 0) { return {trial.provider, trial.config, copy}; }

@@ -55,6 +55,8 @@ struct Measurement {
   std::vector<TrialResult> trials;  // of the candidates, in order; fewer when it was stopped or the anchor failed
 };
 
+inline constexpr size_t kMostFinalists = 12;
+
 struct FinalsOptions {
   int processes = 3;      // one after the other: what memory a process gets is part of the noise
   int least_rounds = 15;  // undisturbed ones, in each
@@ -69,7 +71,7 @@ struct Finalist {
   Trial trial;
   Outcome outcome = Outcome::ok;  // of the finals
   std::string message;
-  Judgement judgement;  // against the default
+  Judgement judgement;         // against the default
   RatiosByProcess log_ratios;  // of the rounds that count
   double time_ns = 0;          // median
 };
@@ -81,7 +83,7 @@ struct Finals {
   Judgement duplicate;     // what was said of the duplicate; anything but a tie is a false alarm
   int rounds = 0;
   int disturbed_rounds = 0;  // during which the scheduler took a thread away; not counted where enough others are left
-  std::string problem;  // why there are no rounds; empty: there are
+  std::string problem;       // why there are no rounds; empty: there are
 };
 
 struct MeasurerCounts {
@@ -99,13 +101,13 @@ class Measurer {
   Measurer(Measurer&&) noexcept;
   Measurer& operator=(Measurer&&) noexcept;
 
-  /// Builds and verifies the anchor, then each candidate; times those that are right in pairs with the anchor, as far as
-  /// the ladder takes them. The best ratio of the ladder follows the candidates as they come.
+  /// Builds and verifies the anchor, then each candidate; times those that are right in pairs with the anchor, as far
+  /// as the ladder takes them. The best ratio of the ladder follows the candidates as they come.
   Measurement measure(const MeasureTask& task, const Trial& anchor, std::span<const Trial> candidates,
                       LadderOptions ladder = {}, const MeasureControl& control = {});
 
-  /// Interleaved rounds of the finalists, the default and a hidden duplicate of the default, in several processes, until
-  /// every comparison is decided or the budget is spent. Nothing that was measured before counts.
+  /// Interleaved rounds of the finalists, the default and a hidden duplicate of the default, in several processes,
+  /// until every comparison is decided or the budget is spent. Nothing that was measured before counts.
   Finals finals(const MeasureTask& task, const Trial& default_trial, std::span<const Trial> finalists,
                 const FinalsOptions& options = {});
 

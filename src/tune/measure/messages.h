@@ -1,6 +1,6 @@
-// What a measurer asks of its worker and what the worker answers. Requests carry data only: a workload as text, names of
-// providers, configs. Building and timing are different requests, so that nothing is ever compiled while something is
-// timed.
+// What a measurer asks of its worker and what the worker answers. Requests carry data only: a workload as text, names
+// of providers, configs. Building and timing are different requests, so that nothing is ever compiled while something
+// is timed.
 #pragma once
 
 #include "tune/measure/ladder.h"
@@ -82,7 +82,7 @@ struct Reply {
   double elapsed_ms = 0;        // of the request, as the worker sees it
   double max_error = 0;
   std::vector<std::vector<double>> times_ns;  // pairs: candidate's and anchor's; rounds: each entrant's
-  std::vector<int> disturbed;  // by pair or round: 1 where the scheduler took a thread away
+  std::vector<int> disturbed;                 // by pair or round: 1 where the scheduler took a thread away
   std::vector<std::string> ceiling_ids;
   std::vector<double> ceilings;
 };

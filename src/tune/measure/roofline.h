@@ -11,9 +11,9 @@ namespace attune::tune {
 /// Measured ceilings by id (src/device/cpu/ceilings.h), of all threads, in GF/s, GOP/s and GB/s.
 using CeilingRates = std::map<std::string, double, std::less<>>;
 
-/// The larger of the flops over the peak of the fastest arithmetic that the operands' types allow, and of the bytes that
-/// have to pass over the bandwidth of the second-level cache. Convolutions with windows may save flops as Winograd's
-/// do. 0 where nothing is known.
+/// The larger of the flops over the peak of the fastest arithmetic that the operands' types allow, and of the bytes
+/// that have to pass over the bandwidth of the second-level cache. Convolutions with windows may save flops as
+/// Winograd's do. 0 where nothing is known.
 double roofline_ns(const Workload& workload, const CeilingRates& ceilings);
 
 /// Measured below this share of the roofline is implausible; ceilings are measurements too.

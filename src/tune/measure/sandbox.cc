@@ -108,8 +108,8 @@ void limit_memory(int64_t more_bytes) {
     std::fclose(file);
   }
   if (pages == 0) return;
-  limit(RLIMIT_AS, static_cast<rlim_t>(pages) * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) +
-                       static_cast<rlim_t>(more_bytes));
+  limit(RLIMIT_AS,
+        static_cast<rlim_t>(pages) * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + static_cast<rlim_t>(more_bytes));
 #endif
 }
 

@@ -19,9 +19,10 @@ void check_outputs(const Workload& workload, const Example& example) {
     if (i < example.outputs.size() && example.outputs[i].dims() == spec.dims &&
         example.outputs[i].dtype() == spec.dtype)
       continue;
-    throw UserError("made-up inputs of {} do not lead to an output {}; give the contents that decide it, as in "
-                    "'i64[2]* = [1, 3]'",
-                    workload.op, to_text(spec));
+    throw UserError(
+        "made-up inputs of {} do not lead to an output {}; give the contents that decide it, as in "
+        "'i64[2]* = [1, 3]'",
+        workload.op, to_text(spec));
   }
 }
 

@@ -1,10 +1,10 @@
 #include "tune/measure/tolerance.h"
 
-#include "tune/measure/conv_grad_reference.h"
 #include "kernel/reorder.h"
 #include "ops/convert.h"
 #include "ops/epilogue.h"
 #include "ops/registry.h"
+#include "tune/measure/conv_grad_reference.h"
 
 #include <algorithm>
 #include <cmath>
@@ -81,8 +81,8 @@ Comparison compare_elements(int64_t count, const ResultTolerance& tolerance, Got
     const double error = std::abs(g - w);
     worst = std::max(worst, std::isnan(error) ? std::numeric_limits<double>::infinity() : error);
     if (error <= allowed || !result.difference.empty()) continue;
-    result.difference = fmt::format("element {} of {}: got {}, want {} (largest {}, allowed difference {})", i, count, g,
-                                    w, largest, allowed);
+    result.difference = fmt::format("element {} of {}: got {}, want {} (largest {}, allowed difference {})", i, count,
+                                    g, w, largest, allowed);
   }
   result.max_error = largest > 0 ? worst / largest : worst;
   return result;

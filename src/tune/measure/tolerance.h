@@ -25,7 +25,7 @@ ResultTolerance result_tolerance(const Workload& workload, size_t output);
 /// How a result compares with the reference's.
 struct Comparison {
   std::string difference;  // the first element that is out of tolerance: "element 17 of 40: got 3, want 2 (…)"
-  double max_error = 0;    // as a share of the largest magnitude of the reference; infinite for a NaN that should be none
+  double max_error = 0;  // as a share of the largest magnitude of the reference; infinite for a NaN that should be none
 };
 Comparison compare_results(const Tensor& got, const Tensor& want, const ResultTolerance& tolerance);
 

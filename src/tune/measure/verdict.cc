@@ -18,13 +18,13 @@ std::vector<double> all_of(const RatiosByProcess& processes) {
   return all;
 }
 
-bool agree_on_side(const RatiosByProcess& processes) {
-  bool below = false, above = false;
-  for (const auto& ratios : processes) {
-    if (ratios.empty()) continue;
-    (median_of(ratios) < 0 ? below : above) = true;
-  }
-  return below != above;
+/// The least and the largest median of a process.
+Interval range_of_medians(const RatiosByProcess& processes) {
+  std::vector<double> medians;
+  for (const auto& ratios : processes)
+    if (!ratios.empty()) medians.push_back(median_of(ratios));
+  const auto [low, high] = std::minmax_element(medians.begin(), medians.end());
+  return {*low, *high};
 }
 
 }  // namespace
@@ -37,12 +37,13 @@ Judgement judge(const RatiosByProcess& processes, const VerdictOptions& options)
   // Fewer samples than this cannot have that confidence, however they fall.
   if (std::exp2(1.0 - static_cast<double>(log_ratios.size())) > 1 - options.confidence) return result;
   const auto [low, high] = result.log_interval;
-  const double band = std::max(options.tie_band, 2 * options.noise_floor);
-  const bool one_sided = high < 0 || low > 0;
-  const bool within_noise = std::abs(result.log_ratio) <= options.noise_floor;
-  if (one_sided && !within_noise && agree_on_side(processes))
+  const Interval medians = range_of_medians(processes);
+  const double noise = std::max(options.noise_floor, (medians.high - medians.low) / 2);
+  const double band = std::max(options.tie_band, 2 * noise);
+  const bool one_sided = (high < 0 && medians.high < 0) || (low > 0 && medians.low > 0);
+  if (one_sided && std::abs(result.log_ratio) > std::max(options.tie_band, noise))
     result.verdict = high < 0 ? Verdict::faster : Verdict::slower;
-  else if ((one_sided && within_noise) || (low >= -band && high <= band))
+  else if (one_sided || (low >= -band && high <= band))
     result.verdict = Verdict::tie;
   return result;
 }
@@ -50,10 +51,9 @@ Judgement judge(const RatiosByProcess& processes, const VerdictOptions& options)
 double noise_of(const RatiosByProcess& processes, double confidence) {
   const std::vector<double> log_ratios = all_of(processes);
   const Interval interval = sign_test_interval(log_ratios, confidence);
-  double noise = std::max({std::abs(interval.low), std::abs(interval.high), 2 * std::abs(median_of(log_ratios))});
-  for (const auto& ratios : processes)
-    if (!ratios.empty()) noise = std::max(noise, std::abs(median_of(ratios)));
-  return noise;
+  const double noise = std::max({std::abs(interval.low), std::abs(interval.high), 2 * std::abs(median_of(log_ratios))});
+  const Interval medians = range_of_medians(processes);
+  return std::max({noise, std::abs(medians.low), std::abs(medians.high)});
 }
 
 }  // namespace attune::tune

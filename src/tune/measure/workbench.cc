@@ -57,7 +57,8 @@ Reply Workbench::build(const InstanceId& id) {
   if (!subject_) throw InternalError("no workload was named yet");
   const auto provider =
       std::ranges::find_if(providers_, [&](const Provider* known) { return known->name() == id.provider; });
-  if (provider == providers_.end()) return failure(Outcome::refused, fmt::format("there is no provider '{}'", id.provider));
+  if (provider == providers_.end())
+    return failure(Outcome::refused, fmt::format("there is no provider '{}'", id.provider));
   std::erase(age_, id);
   age_.push_back(id);
   if (instances_.contains(id)) return {};

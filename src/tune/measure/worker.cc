@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <new>
@@ -112,8 +112,7 @@ bool this_program_serves() { return serves; }
 
 std::string provider_environments(std::span<const Provider* const> providers) {
   std::string text;
-  for (const Provider* provider : providers)
-    text += fmt::format("{}: {}; ", provider->name(), provider->environment());
+  for (const Provider* provider : providers) text += fmt::format("{}: {}; ", provider->name(), provider->environment());
   return text;
 }
 

@@ -35,8 +35,9 @@ std::string find_worker_program(const std::string& given) {
   for (std::string folder; std::getline(folders, folder, ':');)
     if (!folder.empty() && can_run(std::filesystem::path(folder) / "attune"))
       return std::filesystem::path(folder) / "attune";
-  throw UserError("measuring needs the program 'attune', which runs kernels in a process of their own; install it beside "
-                  "the library, put it into $PATH, or name it in the options (worker_program)");
+  throw UserError(
+      "measuring needs the program 'attune', which runs kernels in a process of their own; install it beside "
+      "the library, put it into $PATH, or name it in the options (worker_program)");
 }
 
 }  // namespace attune::tune
