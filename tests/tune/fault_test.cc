@@ -25,7 +25,7 @@ MeasureTask relu() { return {parse_workload("Relu@14(f32[16x100]) -> (f32[16x100
 MeasurerOptions short_patience() {
   MeasurerOptions options;
   options.threads = 2;
-  options.timeouts.build = options.timeouts.verify = options.timeouts.time = std::chrono::milliseconds(200);
+  options.timeouts.build = options.timeouts.verify = options.timeouts.time = std::chrono::milliseconds(300);
   options.memory_limit_bytes = int64_t{512} << 20;
   options.ceilings = {{"f32", 1e6}};  // none of these tests is about speed
   return options;
@@ -147,7 +147,7 @@ TEST(Faults, a_finalist_that_crashes_drops_out_and_the_others_are_judged) {
   EXPECT_EQ(finals.finalists[0].outcome, Outcome::ok);
   EXPECT_EQ(finals.finalists[1].outcome, Outcome::crashed);
   EXPECT_EQ(finals.finalists[2].outcome, Outcome::timed_out);
-  EXPECT_GE(finals.finalists[0].log_ratios.size(), 3U);
+  EXPECT_FALSE(finals.finalists[0].log_ratios.at(0).empty());
 }
 
 TEST(Faults, a_broken_anchor_is_reported_and_nothing_is_tried) {

@@ -4,6 +4,11 @@
 
 #include <gtest/gtest.h>
 
+// Under AddressSanitizer, signals are to end a worker as they do elsewhere.
+extern "C" const char* __asan_default_options() {  // NOLINT(bugprone-reserved-identifier): the sanitizer's name
+  return "handle_segv=0:handle_abort=0:handle_sigill=0:handle_sigfpe=0:detect_leaks=0";
+}
+
 int main(int argc, char** argv) {
   const auto code = attune::tune::serve_if_worker(argc, argv, attune::testing::providers_with_hostile());
   if (code) return *code;

@@ -10,6 +10,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kFirstRounds = 3;           // tell how long one takes
 constexpr double kShareOfTimeout = 0.25;  // that one request may be expected to take
+constexpr double kRequestMs = 100;        // of rounds between two looks at the verdicts
 
 /// Someone who takes part, with a time for each round.
 struct Entrant {
@@ -34,23 +35,38 @@ class Race {
   }
 
   Finals run() {
-    const auto begin = Clock::now();
-    int next = kFirstRounds;
-    while (result_.problem.empty() && result_.rounds < options_.most_rounds) {
-      const auto chunk_begin = Clock::now();
-      if (!run_rounds(std::min(next, options_.most_rounds - result_.rounds))) continue;
-      judge_all();
-      if (Clock::now() - begin > options_.budget || (calm_rounds() >= options_.least_rounds && decided())) break;
-      const double round_ms =
-          std::chrono::duration<double, std::milli>(Clock::now() - chunk_begin).count() / std::max(1, next);
-      const double most = kShareOfTimeout * static_cast<double>(link_.options().timeouts.time.count()) / round_ms;
-      next = static_cast<int>(std::clamp(most, 1.0, 12.0));
+    begin_ = Clock::now();
+    for (int process = 0; process < options_.processes && result_.problem.empty(); ++process) {
+      if (process > 0 && spent(process)) break;
+      if (process > 0) link_.replace_worker();
+      process_begins_.push_back(disturbed_.size());
+      run_process(process);
     }
     if (result_.rounds > 0) judge_all();
     return std::move(result_);
   }
 
  private:
+  /// Whether the first `processes` of them have had their share of the budget.
+  bool spent(int processes) const { return Clock::now() - begin_ > options_.budget * processes / options_.processes; }
+
+  void run_process(int process) {
+    int next = kFirstRounds, rounds = 0;
+    while (result_.problem.empty() && rounds < options_.most_rounds) {
+      const auto chunk_begin = Clock::now();
+      const int chunk = std::min(next, options_.most_rounds - rounds);
+      if (!run_rounds(chunk)) continue;
+      rounds += chunk;
+      judge_all();
+      const auto first = disturbed_.begin() + static_cast<ptrdiff_t>(process_begins_.back());
+      const auto calm = std::count(first, disturbed_.end(), 0);
+      if (spent(process + 1) || (calm >= options_.least_rounds && decided())) return;
+      const double round_ms = std::chrono::duration<double, std::milli>(Clock::now() - chunk_begin).count() / chunk;
+      const double longest_ms = kShareOfTimeout * static_cast<double>(link_.options().timeouts.time.count());
+      next = static_cast<int>(std::clamp(std::min(longest_ms, kRequestMs) / round_ms, 1.0, 100.0));
+    }
+  }
+
   /// False when somebody dropped out, or when nothing can be raced at all (then `problem` says why).
   bool run_rounds(int rounds) {
     if (!make_ready()) return false;
@@ -100,28 +116,32 @@ class Race {
     entrants_.erase(entrants_.begin() + static_cast<ptrdiff_t>(position));
   }
 
-  int calm_rounds() const { return result_.rounds - result_.disturbed_rounds; }
-
-  /// The rounds that count, of everybody alike: those without disturbance where there are enough of them.
-  std::vector<double> counted(const std::vector<double>& ns) const {
-    if (calm_rounds() < options_.least_rounds) return ns;
-    std::vector<double> calm;
-    for (size_t i = 0; i < ns.size(); ++i)
-      if (disturbed_[i] == 0) calm.push_back(ns[i]);
-    return calm;
+  /// Whether a round counts, for everybody alike: all do unless enough of them were not disturbed.
+  bool counts(size_t round) const {
+    return disturbed_[round] == 0 || result_.rounds - result_.disturbed_rounds < options_.least_rounds;
   }
 
-  std::vector<double> log_ratios(const Entrant& entrant) const {
-    std::vector<double> ratios = counted(entrant.ns);
-    const std::vector<double> anchor = counted(entrants_[0].ns);
-    for (size_t i = 0; i < ratios.size(); ++i) ratios[i] = std::log(ratios[i] / anchor.at(i));
+  std::vector<double> counted(const std::vector<double>& ns) const {
+    std::vector<double> result;
+    for (size_t i = 0; i < ns.size(); ++i)
+      if (counts(i)) result.push_back(ns[i]);
+    return result;
+  }
+
+  RatiosByProcess log_ratios(const Entrant& entrant) const {
+    RatiosByProcess ratios(process_begins_.size());
+    size_t process = 0;
+    for (size_t i = 0; i < entrant.ns.size(); ++i) {
+      while (process + 1 < process_begins_.size() && i >= process_begins_[process + 1]) ++process;
+      if (counts(i)) ratios[process].push_back(std::log(entrant.ns[i] / entrants_[0].ns.at(i)));
+    }
     return ratios;
   }
 
   void judge_all() {
     const auto comparisons = static_cast<double>(std::max<size_t>(1, entrants_.size() - 2));
     VerdictOptions verdict{1 - (1 - options_.confidence) / comparisons, options_.tie_band, 0};
-    const std::vector<double> duplicate = log_ratios(entrants_[1]);
+    const RatiosByProcess duplicate = log_ratios(entrants_[1]);
     result_.noise_floor = noise_of(duplicate, options_.confidence);
     result_.duplicate = judge(duplicate, {options_.confidence, options_.tie_band, 0});
     result_.default_ns = median_of(counted(entrants_[0].ns));
@@ -151,8 +171,10 @@ class Race {
   WorkerLink& link_;
   const MeasureTask& task_;
   FinalsOptions options_;
-  std::vector<int> disturbed_;     // by round
-  std::vector<Entrant> entrants_;  // the default, its duplicate, the finalists that are still there
+  Clock::time_point begin_;
+  std::vector<size_t> process_begins_;  // the first round of each process
+  std::vector<int> disturbed_;          // by round
+  std::vector<Entrant> entrants_;       // the default, its duplicate, the finalists that are still there
   Finals result_;
 };
 
@@ -160,6 +182,9 @@ class Race {
 
 Finals run_finals(WorkerLink& link, const MeasureTask& task, const Trial& default_trial,
                   std::span<const Trial> finalists, const FinalsOptions& options) {
+  // The worker keeps that many kernels besides the default and its duplicate.
+  if (finalists.size() > kMostFinalists)
+    throw InternalError("{} finalists; the finals take {}", finalists.size(), kMostFinalists);
   return Race(link, task, default_trial, finalists, options).run();
 }
 

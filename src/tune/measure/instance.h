@@ -10,7 +10,8 @@ class KernelInstance {
  public:
   /// Packs the constants. With cold weights, as many copies of them as it takes to fill the second-level caches twice
   /// are used in turn: between two runs of a layer a model reads the weights of all the others, whereas its activations
-  /// were just written. All other operands are the subject's, the same for every kernel.
+  /// were just written. All other memory is the subject's, the same for every kernel: where a buffer happens to lie can
+  /// make several percent.
   KernelInstance(std::unique_ptr<Kernel> kernel, Subject& subject);
 
   const Kernel& kernel() const { return *kernel_; }
@@ -35,7 +36,6 @@ class KernelInstance {
 
   Subject& subject_;
   std::unique_ptr<Kernel> kernel_;
-  GuardedBuffer workspace_;
   std::vector<Set> sets_;
   std::vector<std::byte*> outputs_;
   size_t next_ = 0;

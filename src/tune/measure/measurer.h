@@ -55,10 +55,13 @@ struct Measurement {
   std::vector<TrialResult> trials;  // of the candidates, in order; fewer when it was stopped or the anchor failed
 };
 
+inline constexpr size_t kMostFinalists = 12;
+
 struct FinalsOptions {
-  int least_rounds = 15;  // undisturbed ones
-  int most_rounds = 61;
-  double min_sample_us = 1000;
+  int processes = 3;      // one after the other: what memory a process gets is part of the noise
+  int least_rounds = 15;  // undisturbed ones, in each
+  int most_rounds = 101;  // in each
+  double min_sample_us = 200;
   double confidence = 0.95;  // over all finalists together: each comparison gets its share
   double tie_band = 0.01;
   std::chrono::milliseconds budget{5000};  // no further rounds begin after this, whatever is decided by then
@@ -68,10 +71,10 @@ struct Finalist {
   Trial trial;
   Outcome outcome = Outcome::ok;  // of the finals
   std::string message;
-  Judgement judgement;             // against the default
-  std::vector<double> log_ratios;  // of the rounds that count
-  double time_ns = 0;              // median
-  std::vector<double> times_ns;    // of the same rounds
+  Judgement judgement;           // against the default
+  RatiosByProcess log_ratios;    // of the rounds that count
+  double time_ns = 0;            // median
+  std::vector<double> times_ns;  // of the same rounds, process after process
 };
 
 struct Finals {
@@ -104,8 +107,8 @@ class Measurer {
   Measurement measure(const MeasureTask& task, const Trial& anchor, std::span<const Trial> candidates,
                       LadderOptions ladder = {}, const MeasureControl& control = {});
 
-  /// Interleaved rounds of the finalists, the default and a hidden duplicate of the default, until every comparison is
-  /// decided or the budget is spent. Nothing that was measured before counts.
+  /// Interleaved rounds of the finalists, the default and a hidden duplicate of the default, in several processes,
+  /// until every comparison is decided or the budget is spent. Nothing that was measured before counts.
   Finals finals(const MeasureTask& task, const Trial& default_trial, std::span<const Trial> finalists,
                 const FinalsOptions& options = {});
 

@@ -45,6 +45,10 @@ Subject::Subject(const SubjectRequest& request) : request_(request) {
     outputs_.push_back(spec ? std::make_unique<GuardedBuffer>(*spec) : nullptr);
 }
 
+void Subject::need_workspace(int64_t bytes) {
+  if (workspace_.count() < bytes) workspace_ = Tensor::allocate(DType::u8, {bytes});
+}
+
 std::string Subject::find_damage() const {
   for (size_t i = 0; i < inputs_.size(); ++i)
     if (inputs_[i] && (!inputs_[i]->guards_are_whole() || hash_of(*inputs_[i]) != input_hashes_[i]))

@@ -26,6 +26,10 @@ class Subject {
   const GuardedBuffer* input(size_t i) const { return inputs_[i].get(); }
   GuardedBuffer* output(size_t i) { return outputs_[i].get(); }
 
+  /// The one workspace of all timed kernels, as a session has one; at least of the size that anybody asked for.
+  std::byte* workspace() { return workspace_.mutable_bytes(); }
+  void need_workspace(int64_t bytes);
+
   /// What a timed kernel left behind that it should not have; empty: nothing. Looks at `first`'s inputs.
   std::string find_damage() const;
 
@@ -35,6 +39,7 @@ class Subject {
   Example first_, second_, mixed_;
   std::vector<std::unique_ptr<GuardedBuffer>> inputs_, outputs_;
   std::vector<uint64_t> input_hashes_;
+  Tensor workspace_ = Tensor::allocate(DType::u8, {0});
 };
 
 }  // namespace attune::tune

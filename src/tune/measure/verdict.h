@@ -25,16 +25,22 @@ struct Judgement {
   Interval log_interval;  // of that median, by the sign test
 };
 
-/// From paired log-ratios, not empty:
-///
-/// - faster, slower: the whole interval lies on one side of 0, and the median is further out than the noise floor
-/// - tie: the whole interval lies within the larger of the tie band and twice the noise floor, or excludes 0 by less
-///   than the floor
-/// - unresolved: more rounds are needed; always with fewer than the confidence takes (6 for 95 %)
-Judgement judge(std::span<const double> log_ratios, const VerdictOptions& options);
+/// Paired log-ratios, by the process that they were measured in: what memory a process happens to get can make several
+/// percent that no repetition inside of it averages out.
+using RatiosByProcess = std::vector<std::vector<double>>;
 
-/// How far identical code seemed to differ: the end of the interval that is further from 0, and at least twice the
-/// median.
-double noise_of(std::span<const double> duplicate_log_ratios, double confidence);
+/// From at least one ratio:
+///
+/// - faster, slower: the whole interval and the medians of all processes lie on one side of 0, and the median is
+/// further
+///   out than the tie band and the noise: the floor, or half of what the processes differ by
+/// - tie: the whole interval lies within the larger of the tie band and twice the noise, or on one side of 0 but not as
+///   far out as a claim needs
+/// - unresolved: more rounds are needed; always with fewer than the confidence takes (6 for 95 %)
+Judgement judge(const RatiosByProcess& log_ratios, const VerdictOptions& options);
+
+/// How far identical code seemed to differ: the end of the interval that is further from 0, at least twice the median,
+/// and at least the median of any process.
+double noise_of(const RatiosByProcess& duplicate_log_ratios, double confidence);
 
 }  // namespace attune::tune

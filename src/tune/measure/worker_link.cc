@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "providers/providers.h"
 #include "tune/measure/worker.h"
 #include "tune/measure/worker_program.h"
 
@@ -74,6 +75,10 @@ void WorkerLink::ensure_worker() {
     throw UserError(
         "'{}' does not serve as a measuring process ({}); it has to be the attune of this build", program_,
         result.kind == CallResult::Kind::replied ? "it speaks otherwise" : message_of(result, worker_->output_tail()));
+  // The running program is its own equal, whatever providers it adds.
+  if (!this_program_serves() && hello.environment != provider_environments(providers()))
+    throw UserError("'{}' has other providers ({}) than this library ({}); install both from one build", program_,
+                    hello.environment, provider_environments(providers()));
   const Json prepare = {{"do", "prepare"},
                         {"with", PrepareRequest{options_.threads, options_.pin_workers, options_.memory_limit_bytes}}};
   const CallResult prepared = worker_->call(prepare.dump(), options_.timeouts.start);

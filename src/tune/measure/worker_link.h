@@ -18,6 +18,8 @@ class WorkerLink {
     bool ok() const { return reply.outcome == Outcome::ok; }
   };
 
+  /// The next request goes to a fresh worker.
+  void replace_worker() { worker_.reset(); }
   /// Makes the task the worker's subject, unless it is.
   Answer set_subject(const MeasureTask& task);
   Answer build(const InstanceId& id) { return ask("build", id, options_.timeouts.build); }

@@ -137,6 +137,7 @@ bool WorkerProcess::send_all(const std::string& bytes, Clock::time_point deadlin
 
 CallResult WorkerProcess::wait(uint64_t token, milliseconds timeout) {
   const Clock::time_point deadline = Clock::now() + timeout;
+  bool output_open = true;
   for (;;) {
     try {
       if (auto frame = reader_.next()) {
@@ -151,16 +152,13 @@ CallResult WorkerProcess::wait(uint64_t token, milliseconds timeout) {
     } catch (const BrokenFrame& error) {
       return finish(CallResult::Kind::broken, fmt::format("it wrote into the connection ({})", error.what()));
     }
-    pollfd files[2] = {{socket_, POLLIN, 0}, {output_pipe_, POLLIN, 0}};
+    pollfd files[2] = {{socket_, POLLIN, 0}, {output_open ? output_pipe_ : -1, POLLIN, 0}};
     const int ready = poll(files, 2, remaining_ms(deadline));
     // A worker that never stops writing is always ready.
     if (ready == 0 || Clock::now() >= deadline)
       return finish(CallResult::Kind::timed_out, fmt::format("no answer after {} ms", timeout.count()));
     if (files[1].revents != 0) drain_output();
-    if (files[1].revents == POLLHUP) {  // all its ends of the pipe are closed: nothing will come any more
-      files[1].fd = -1;
-      if (files[0].revents == 0) std::this_thread::sleep_for(milliseconds(1));
-    }
+    if (files[1].revents == POLLHUP) output_open = false;  // it closed its ends: nothing will come any more
     if (files[0].revents == 0) continue;
     char buffer[64 << 10];
     const ssize_t count = recv(socket_, buffer, sizeof buffer, 0);
