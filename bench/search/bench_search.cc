@@ -75,8 +75,9 @@ void print_shipped(const std::vector<Table>& tables, const std::vector<Contender
 }
 
 void print_tables(const std::vector<Table>& tables, const std::vector<Contender>& contenders, const Scores& scores) {
-  fmt::print("\nScore 20–100, and the share of runs within 5 % at 100, on each table:\n\n| table | points | failed | "
-             "within 5 % |");
+  fmt::print(
+      "\nScore 20–100, and the share of runs within 5 % at 100, on each table:\n\n| table | points | failed | "
+      "within 5 % |");
   for (const Contender& contender : contenders) fmt::print(" {} |", contender.name);
   fmt::print("\n|---|---|---|---|");
   for (size_t i = 0; i < contenders.size(); ++i) fmt::print("---|");
@@ -99,7 +100,8 @@ void print_variants(const std::vector<Table>& tables, const VariantGroup& group,
   std::set<std::string> families;
   for (const Table& table : tables) families.insert(table.family);
   std::vector<std::vector<double>> early;
-  for (const auto& of_variant : scores) early.push_back(column(of_variant, [](const Score& score) { return score.early; }));
+  for (const auto& of_variant : scores)
+    early.push_back(column(of_variant, [](const Score& score) { return score.early; }));
   std::vector<double> left_out(tables.size());
   for (const std::string& family : families) {
     std::vector<Table> others;
@@ -148,7 +150,8 @@ int run(int count, char** arguments) {
   for (const std::string& path : paths) tables.push_back(load_table(path));
   if (with_variants) {
     settings.extent = Extent::early;
-    fmt::print("| search | its settings: mean score 20–100 (within 5 % at 100) | chosen on other families |\n|---|---|---|\n");
+    fmt::print(
+        "| search | its settings: mean score 20–100 (within 5 % at 100) | chosen on other families |\n|---|---|---|\n");
     for (const VariantGroup& group : variant_groups())
       if (only.empty() || only == group.name) print_variants(tables, group, settings);
     return 0;

@@ -101,8 +101,10 @@ VariantGroup auto_variants() {
   add("with tpe", [](auto& options) { options.members = {"model", "gp", "tpe"}; });
   add("model alone", [](auto& options) { options.members = {"model"}; });
   add("20 first", [](auto& options) { options.initial = 20; });
-  add("no polish", [](auto&) {}, tune::GuideOptions{.polish_share = 0});
-  add("polish 0.1", [](auto&) {}, tune::GuideOptions{.polish_share = 0.1});
+  add(
+      "no polish", [](auto&) {}, tune::GuideOptions{.polish_share = 0});
+  add(
+      "polish 0.1", [](auto&) {}, tune::GuideOptions{.polish_share = 0.1});
   return group;
 }
 

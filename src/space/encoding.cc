@@ -7,9 +7,7 @@
 namespace attune {
 namespace {
 
-float natural_number(double value) {
-  return static_cast<float>(std::copysign(std::log2(1 + std::abs(value)), value));
-}
+float natural_number(double value) { return static_cast<float>(std::copysign(std::log2(1 + std::abs(value)), value)); }
 
 float ordered_number(const Parameter& parameter, size_t choice, Scale scale) {
   if (scale == Scale::unit) {

@@ -17,7 +17,7 @@ class Encoding {
   Encoding(const Space& space, Scale scale);
 
   size_t width() const { return names_.size(); }
-  const std::vector<std::string>& names() const { return names_; }  // "bm", "layout=nhwc", "order[k]"
+  const std::vector<std::string>& names() const { return names_; }    // "bm", "layout=nhwc", "order[k]"
   const std::vector<size_t>& parameters() const { return columns_; }  // the parameter of each number
   std::vector<float> encode(const Point& point) const;
   /// Of a configuration of another space: what this one does not know is missing (NaN), numbers beyond its values are

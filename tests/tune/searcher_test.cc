@@ -11,7 +11,8 @@
 namespace attune::tune {
 namespace {
 
-/// A bowl with its lowest point at tile 32, unroll 3 and packing; order and prefetch matter little, and one corner fails.
+/// A bowl with its lowest point at tile 32, unroll 3 and packing; order and prefetch matter little, and one corner
+/// fails.
 class Searchers : public ::testing::TestWithParam<std::string_view> {
  protected:
   static Space make_space() {
@@ -46,7 +47,9 @@ class Searchers : public ::testing::TestWithParam<std::string_view> {
     return result;
   }
 
-  std::unique_ptr<GuidedSearch> make(const SearchOptions& with) const { return make_searcher(GetParam(), space_, with); }
+  std::unique_ptr<GuidedSearch> make(const SearchOptions& with) const {
+    return make_searcher(GetParam(), space_, with);
+  }
 
   /// The points asked, batches of different sizes.
   std::vector<uint64_t> run(Searcher& searcher, int trials) const {

@@ -1,8 +1,9 @@
 // Measures whole spaces of small CPU kernels and writes them as tables: record_tables [--refine] OUTPUT NAME...
 //
-// Every configuration is checked against the default's result, then timed in three rounds, each in a fresh random order.
-// A sample is the ratio to the default, timed just before and after it; the median of three counts. What is fastest of
-// thousands was also lucky, so the fastest tenth is then timed in nine more rounds, of which alone the median counts.
+// Every configuration is checked against the default's result, then timed in three rounds, each in a fresh random
+// order. A sample is the ratio to the default, timed just before and after it; the median of three counts. What is
+// fastest of thousands was also lucky, so the fastest tenth is then timed in nine more rounds, of which alone the
+// median counts.
 // --refine repeats only that last part, for a table that is there.
 #include "family.h"
 
@@ -119,7 +120,8 @@ Results read(const Problem& problem, const std::string& path) {
   Results results{find(problem.space.default_config()).cost, {}};
   for (uint64_t index = 0; index < problem.space.size(); ++index) {
     const auto known = find(problem.space.at(index));
-    results.ratios.push_back(known.outcome == Outcome::ok ? std::optional(known.cost / results.default_ms) : std::nullopt);
+    results.ratios.push_back(known.outcome == Outcome::ok ? std::optional(known.cost / results.default_ms)
+                                                          : std::nullopt);
   }
   return results;
 }
@@ -163,7 +165,8 @@ int run(int count, char** arguments) {
     return 2;
   }
   for (const Problem& problem : problems) {
-    if (std::none_of(arguments + 2, arguments + count, [&](const char* name) { return problem.name == name; })) continue;
+    if (std::none_of(arguments + 2, arguments + count, [&](const char* name) { return problem.name == name; }))
+      continue;
     const std::string path = fmt::format("{}/{}.csv.gz", arguments[1], problem.name);
     Results results = is_refining ? read(problem, path) : measure(problem);
     time_points(problem, fastest_tenth(results), kRefiningRounds, results);

@@ -43,8 +43,8 @@ std::vector<double> AutoSearch::promise(const std::vector<uint64_t>& candidates)
 std::vector<uint64_t> AutoSearch::propose(int count) {
   std::vector<uint64_t> result;
   const bool is_whole = members_.front()->name() == "exhaustive";
-  const bool knows_enough = !options_.prior.empty() ||
-                            (history_.seen() >= automatic_.initial && history_.ranking().size() >= 2);
+  const bool knows_enough =
+      !options_.prior.empty() || (history_.seen() >= automatic_.initial && history_.ranking().size() >= 2);
   if (is_whole) {
     result = members_.front()->ask(count);
   } else if (!knows_enough) {

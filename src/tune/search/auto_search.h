@@ -1,5 +1,5 @@
-// Chooses by size and budget: everything where that is affordable, else a learned model and a Gaussian process together,
-// which fail on different spaces.
+// Chooses by size and budget: everything where that is affordable, else a learned model and a Gaussian process
+// together, which fail on different spaces.
 #pragma once
 
 #include "tune/search/candidates.h"

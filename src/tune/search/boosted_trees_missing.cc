@@ -10,8 +10,9 @@ struct BoostedTrees::Inner {};
 bool BoostedTrees::is_available() { return false; }
 
 BoostedTrees::BoostedTrees(Options) {
-  throw UserError("the search 'model' needs XGBoost, which this build has not; install libxgboost-dev and build again, or "
-                  "choose 'bayesian'");
+  throw UserError(
+      "the search 'model' needs XGBoost, which this build has not; install libxgboost-dev and build again, or "
+      "choose 'bayesian'");
 }
 
 BoostedTrees::~BoostedTrees() = default;

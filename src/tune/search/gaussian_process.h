@@ -16,8 +16,8 @@ class GaussianProcess {
   /// `group[i]` is the parameter that feature i belongs to; features of a group share their scale.
   explicit GaussianProcess(std::vector<size_t> group);
 
-  /// Conditions on values at points, with noise of this standard deviation in units of the values' own. Points that were
-  /// there before, in the same order, cost little.
+  /// Conditions on values at points, with noise of this standard deviation in units of the values' own. Points that
+  /// were there before, in the same order, cost little.
   void fit(Rows points, const std::vector<double>& values, double noise);
   /// Chooses length scales by marginal likelihood: one for all, then each by halving and doubling.
   void choose_scales();

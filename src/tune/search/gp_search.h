@@ -11,8 +11,8 @@ namespace attune::tune {
 struct GpOptions {
   size_t initial = 12;
   double rescale_growth = 1.25;  // length scales are chosen anew when this many times more points are known
-  size_t max_points = 400;  // half of them the best, half the latest
-  double noise = 0.05;      // standard deviations of what is measured
+  size_t max_points = 400;       // half of them the best, half the latest
+  double noise = 0.05;           // standard deviations of what is measured
   CandidateOptions candidates{2, 120, 100};
 };
 

@@ -13,7 +13,8 @@ void History::add(const Observation& observation) {
   const bool is_ok = observation.outcome == Outcome::ok;
   if (is_ok && !(observation.cost > 0 && std::isfinite(observation.cost)))
     throw InternalError("a trial that is ok took {}", observation.cost);
-  entries_.push_back({observation.point, space_.point_at(observation.point), is_ok, is_ok ? std::log(observation.cost) : 0});
+  entries_.push_back(
+      {observation.point, space_.point_at(observation.point), is_ok, is_ok ? std::log(observation.cost) : 0});
   if (!is_ok) return;
   const auto place = std::ranges::upper_bound(ranking_, entries_.back().score, {},
                                               [&](size_t position) { return entries_[position].score; });

@@ -16,7 +16,8 @@
 namespace attune::tune {
 namespace {
 
-constexpr std::string_view kNames[] = {"exhaustive", "random", "genetic", "rl", "bayesian", "tpe", "gp", "model", "auto"};
+constexpr std::string_view kNames[] = {"exhaustive", "random", "genetic", "rl",  "bayesian",
+                                       "tpe",        "gp",     "model",   "auto"};
 // A Gaussian process is worth its milliseconds while trials are few; the densities of TPE cost nothing.
 constexpr int kGaussianBudget = 300;
 
@@ -36,8 +37,8 @@ std::unique_ptr<Searcher> make_bare_searcher(std::string_view name, const Space&
   if (name == "model") return std::make_unique<ModelSearch>(space, options);
   if (name == "auto") return std::make_unique<AutoSearch>(space, options);
   const auto meant = nearest(name, kNames);
-  throw UserError("there is no search '{}'{}; there are {}", name, meant ? fmt::format(", did you mean '{}'?", *meant) : "",
-                  fmt::join(kNames, ", "));
+  throw UserError("there is no search '{}'{}; there are {}", name,
+                  meant ? fmt::format(", did you mean '{}'?", *meant) : "", fmt::join(kNames, ", "));
 }
 
 std::unique_ptr<GuidedSearch> make_searcher(std::string_view name, const Space& space, const SearchOptions& options) {

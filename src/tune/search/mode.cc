@@ -19,8 +19,10 @@ TuneMode parse_tune_mode(std::string_view text) {
     word.clear();
   };
   for (const char c : text) {
-    if (c == ',') take();
-    else if (c != ' ') word += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    if (c == ',')
+      take();
+    else if (c != ' ')
+      word += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   }
   take();
   if (is_off && !mode.is_off())

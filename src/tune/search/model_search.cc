@@ -80,7 +80,8 @@ std::vector<double> ModelSearch::promise(const std::vector<uint64_t>& candidates
 }
 
 std::vector<uint64_t> ModelSearch::propose(int count) {
-  const bool knows_enough = !prior_values_.empty() || (history_.seen() >= model_.initial && history_.ranking().size() > 1);
+  const bool knows_enough =
+      !prior_values_.empty() || (history_.seen() >= model_.initial && history_.ranking().size() > 1);
   if (!knows_enough || random_.uniform() < model_.random_share) {
     const auto index = history_.random_unseen(random_);
     return index ? std::vector{*index} : std::vector<uint64_t>{};

@@ -10,7 +10,7 @@
 namespace attune::tune {
 
 struct ModelOptions {
-  size_t initial = 12;      // random points first, where there are no prior records
+  size_t initial = 12;  // random points first, where there are no prior records
   size_t refit_every = 8;
   double random_share = 0.05;
   double prior_weight = 0.3;  // of a record of another workload, against one of this

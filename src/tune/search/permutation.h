@@ -1,5 +1,5 @@
-// A random order of 0 .. size-1 without a list of it: a Feistel network over the next power of four, walking on where it
-// leaves the range (Black and Rogaway, 2002).
+// A random order of 0 .. size-1 without a list of it: a Feistel network over the next power of four, walking on where
+// it leaves the range (Black and Rogaway, 2002).
 #pragma once
 
 #include <cstdint>

@@ -16,8 +16,10 @@ namespace {
 std::vector<std::string> split(const std::string& line) {
   std::vector<std::string> parts(1);
   for (const char c : line)
-    if (c == ',') parts.emplace_back();
-    else if (c != '\r') parts.back() += c;
+    if (c == ',')
+      parts.emplace_back();
+    else if (c != '\r')
+      parts.back() += c;
   return parts;
 }
 

@@ -1,8 +1,8 @@
 // A table of measured configurations in place of a device: searches are tested and scored on it.
 //
 // Comma-separated text, gzipped or not: lines that begin with # are comments, the first other line names the parameters
-// and, last, the unit of time; each further line holds one configuration and its time, or the name of an outcome where it
-// failed. An empty value is a parameter that the configuration does not have.
+// and, last, the unit of time; each further line holds one configuration and its time, or the name of an outcome where
+// it failed. An empty value is a parameter that the configuration does not have.
 #pragma once
 
 #include "tune/search/history.h"

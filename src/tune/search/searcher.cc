@@ -34,7 +34,8 @@ std::vector<uint64_t> Searcher::ask(int count) {
 }
 
 void Searcher::tell(const Observation& observation) {
-  if (observation.point >= space_.size()) throw InternalError("told of point {} of {}", observation.point, space_.size());
+  if (observation.point >= space_.size())
+    throw InternalError("told of point {} of {}", observation.point, space_.size());
   history_.add(observation);
   learn(observation);
   events_.push_back({Event::Kind::tell, 0, {}, observation});

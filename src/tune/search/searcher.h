@@ -32,8 +32,8 @@ class Searcher {
   Searcher& operator=(const Searcher&) = delete;
 
   virtual std::string_view name() const = 0;
-  /// Up to `count` points, none of which was asked, told or skipped before. Fewer when the space is exhausted or nothing
-  /// more is worth asking; none: the search is over.
+  /// Up to `count` points, none of which was asked, told or skipped before. Fewer when the space is exhausted or
+  /// nothing more is worth asking; none: the search is over.
   std::vector<uint64_t> ask(int count);
   /// Points that were not asked may be told, too: records of an earlier run.
   void tell(const Observation& observation);
