@@ -12,31 +12,36 @@
 namespace attune::bench {
 namespace {
 
+struct Settings {
+  int seeds = 50, threads = 1;
+  Extent extent = Extent::whole;
+};
+
 struct Job {
   const Table* table;
   const Contender* contender;
   Score* score;
 };
 
-void run_jobs(const std::vector<Job>& jobs, int seeds, int threads) {
+void run_jobs(const std::vector<Job>& jobs, const Settings& settings) {
   std::atomic<size_t> next = 0;
   std::vector<std::thread> workers;
-  for (int i = 0; i < threads; ++i)
+  for (int i = 0; i < settings.threads; ++i)
     workers.emplace_back([&] {
       for (size_t at = next++; at < jobs.size(); at = next++)
-        *jobs[at].score = score_on(*jobs[at].table, *jobs[at].contender, seeds);
+        *jobs[at].score = score_on(*jobs[at].table, *jobs[at].contender, settings.seeds, settings.extent);
     });
   for (std::thread& worker : workers) worker.join();
 }
 
 using Scores = std::vector<std::vector<Score>>;  // of each contender on each table
 
-Scores score_all(const std::vector<Table>& tables, const std::vector<Contender>& contenders, int seeds, int threads) {
+Scores score_all(const std::vector<Table>& tables, const std::vector<Contender>& contenders, const Settings& settings) {
   Scores scores(contenders.size(), std::vector<Score>(tables.size()));
   std::vector<Job> jobs;
   for (size_t c = contenders.size(); c-- > 0;)  // the slow ones are listed last
     for (size_t t = 0; t < tables.size(); ++t) jobs.push_back({&tables[t], &contenders[c], &scores[c][t]});
-  run_jobs(jobs, seeds, threads);
+  run_jobs(jobs, settings);
   return scores;
 }
 
@@ -70,8 +75,9 @@ void print_shipped(const std::vector<Table>& tables, const std::vector<Contender
 }
 
 void print_tables(const std::vector<Table>& tables, const std::vector<Contender>& contenders, const Scores& scores) {
-  fmt::print("\nScore 20–100, and the share of runs within 5 % at 100, on each table:\n\n| table | points | failed | "
-             "within 5 % |");
+  fmt::print(
+      "\nScore 20–100, and the share of runs within 5 % at 100, on each table:\n\n| table | points | failed | "
+      "within 5 % |");
   for (const Contender& contender : contenders) fmt::print(" {} |", contender.name);
   fmt::print("\n|---|---|---|---|");
   for (size_t i = 0; i < contenders.size(); ++i) fmt::print("---|");
@@ -89,12 +95,13 @@ void print_tables(const std::vector<Table>& tables, const std::vector<Contender>
 }
 
 /// For each family the setting that does best on all others; its score there, against the setting that ships.
-void print_variants(const std::vector<Table>& tables, const VariantGroup& group, int seeds, int threads) {
-  const Scores scores = score_all(tables, group.variants, seeds, threads);
+void print_variants(const std::vector<Table>& tables, const VariantGroup& group, const Settings& settings) {
+  const Scores scores = score_all(tables, group.variants, settings);
   std::set<std::string> families;
   for (const Table& table : tables) families.insert(table.family);
   std::vector<std::vector<double>> early;
-  for (const auto& of_variant : scores) early.push_back(column(of_variant, [](const Score& score) { return score.early; }));
+  for (const auto& of_variant : scores)
+    early.push_back(column(of_variant, [](const Score& score) { return score.early; }));
   std::vector<double> left_out(tables.size());
   for (const std::string& family : families) {
     std::vector<Table> others;
@@ -117,19 +124,20 @@ void print_variants(const std::vector<Table>& tables, const VariantGroup& group,
   }
   fmt::print("| {} |", group.name);
   for (size_t v = 0; v < early.size(); ++v)
-    fmt::print("{} {} {:.3f}", v ? ";" : "", group.variants[v].name, summarize_families(tables, early[v]).mean);
+    fmt::print("{} {} {:.3f} ({:.2f})", v ? ";" : "", group.variants[v].name, summarize_families(tables, early[v]).mean,
+               summarize_families(tables, column(scores[v], [](const Score& score) { return score.near[2]; })).mean);
   fmt::print(" | {:.3f} |\n", summarize_families(tables, left_out).mean);
   std::fflush(stdout);
 }
 
 int run(int count, char** arguments) {
   CLI::App app("Scores searches on recorded tables");
-  int seeds = 50, threads = 1;
+  Settings settings;
   std::string only;
   bool with_variants = false;
   std::vector<std::string> paths;
-  app.add_option("--seeds", seeds, "runs of each search on each table");
-  app.add_option("--threads", threads, "tables at a time");
+  app.add_option("--seeds", settings.seeds, "runs of each search on each table");
+  app.add_option("--threads", settings.threads, "tables at a time");
   app.add_option("--only", only, "one search, or one group of variants");
   app.add_flag("--variants", with_variants, "compare settings, each family judged by what is best on the others");
   app.add_option("TABLE", paths)->required();
@@ -141,14 +149,16 @@ int run(int count, char** arguments) {
   std::vector<Table> tables;
   for (const std::string& path : paths) tables.push_back(load_table(path));
   if (with_variants) {
-    fmt::print("| search | mean score 20–100 of its settings | chosen on other families |\n|---|---|---|\n");
+    settings.extent = Extent::early;
+    fmt::print(
+        "| search | its settings: mean score 20–100 (within 5 % at 100) | chosen on other families |\n|---|---|---|\n");
     for (const VariantGroup& group : variant_groups())
-      if (only.empty() || only == group.name) print_variants(tables, group, seeds, threads);
+      if (only.empty() || only == group.name) print_variants(tables, group, settings);
     return 0;
   }
   std::vector<Contender> contenders = shipped_contenders();
   if (!only.empty()) std::erase_if(contenders, [&](const Contender& contender) { return contender.name != only; });
-  const Scores scores = score_all(tables, contenders, seeds, threads);
+  const Scores scores = score_all(tables, contenders, settings);
   print_shipped(tables, contenders, scores);
   print_tables(tables, contenders, scores);
   return 0;

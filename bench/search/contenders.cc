@@ -1,6 +1,7 @@
 #include "contenders.h"
 
 #include "base/error.h"
+#include "tune/search/auto_search.h"
 #include "tune/search/boosted_trees.h"
 #include "tune/search/genetic.h"
 #include "tune/search/gp_search.h"
@@ -79,10 +80,31 @@ VariantGroup gp_variants() {
 VariantGroup model_variants() {
   VariantGroup group{"model", {variant<tune::ModelSearch>("as shipped", tune::ModelOptions{})}};
   group.variants.push_back(variant<tune::ModelSearch>("refit every 4", tune::ModelOptions{.refit_every = 4}));
-  group.variants.push_back(variant<tune::ModelSearch>("random 0.15", tune::ModelOptions{.random_share = 0.15}));
+  group.variants.push_back(variant<tune::ModelSearch>("random 0", tune::ModelOptions{.random_share = 0}));
+  group.variants.push_back(variant<tune::ModelSearch>(
+      "500 candidates", tune::ModelOptions{.candidates = {.tops = 5, .max_neighbours = 200, .random = 300}}));
+  group.variants.push_back(variant<tune::ModelSearch>("depth 6", tune::ModelOptions{.trees = {.depth = 6}}));
   group.variants.push_back(variant<tune::ModelSearch>("20 first", tune::ModelOptions{.initial = 20}));
   group.variants.push_back(
       variant<tune::ModelSearch>("no polish", tune::ModelOptions{}, tune::GuideOptions{.polish_share = 0}));
+  return group;
+}
+
+VariantGroup auto_variants() {
+  VariantGroup group{"auto", {variant<tune::AutoSearch>("as shipped", tune::AutoOptions{})}};
+  const auto add = [&](const std::string& name, const auto& change, tune::GuideOptions guide = {}) {
+    tune::AutoOptions options;
+    change(options);
+    group.variants.push_back(variant<tune::AutoSearch>(name, options, guide));
+  };
+  add("turns", [](auto& options) { options.mix = tune::Mix::turns; });
+  add("with tpe", [](auto& options) { options.members = {"model", "gp", "tpe"}; });
+  add("model alone", [](auto& options) { options.members = {"model"}; });
+  add("20 first", [](auto& options) { options.initial = 20; });
+  add(
+      "no polish", [](auto&) {}, tune::GuideOptions{.polish_share = 0});
+  add(
+      "polish 0.1", [](auto&) {}, tune::GuideOptions{.polish_share = 0.1});
   return group;
 }
 
@@ -103,6 +125,7 @@ std::vector<Contender> shipped_contenders() {
 std::vector<VariantGroup> variant_groups() {
   std::vector<VariantGroup> groups{genetic_variants(), policy_variants(), tpe_variants(), gp_variants()};
   if (tune::BoostedTrees::is_available()) groups.push_back(model_variants());
+  groups.push_back(auto_variants());
   return groups;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <ranges>
 
 namespace attune::bench {
 namespace {
@@ -54,13 +55,15 @@ Table load_table(const std::string& path) {
   return table;
 }
 
-Score score_on(const Table& table, const Contender& contender, int seeds) {
+Score score_on(const Table& table, const Contender& contender, int seeds, Extent extent) {
   std::vector<double> mean(201, 0.0);
   Score score;
   for (int seed = 1; seed <= seeds; ++seed) {
     std::vector<double> best = run(table, contender, static_cast<uint64_t>(seed), 100);
-    const std::vector<double> longer = run(table, contender, static_cast<uint64_t>(seed), 200);
-    best.insert(best.end(), longer.begin() + 101, longer.end());
+    best.resize(mean.size(), best.back());
+    if (extent == Extent::whole)
+      std::ranges::copy(run(table, contender, static_cast<uint64_t>(seed), 200) | std::views::drop(101),
+                        best.begin() + 101);
     for (size_t k = 0; k < mean.size(); ++k) mean[k] += best[k] / seeds;
     for (int c = 0; c < kChecked; ++c)
       score.near[c] += best[static_cast<size_t>(kChecks[c])] <= kNear * table.replay.best() ? 1.0 / seeds : 0;

@@ -29,8 +29,10 @@ struct Score {
   double late = 0;             // 100 to 200 trials
   double near[kChecked] = {};  // share of runs within 5 % of the optimum after kChecks
 };
+/// Whether the part beyond 100 trials is scored, too.
+enum class Extent : uint8_t { early, whole };
 /// Each seed is a run with a budget of 100 trials for what is read up to there, and one with 200 for the rest.
-Score score_on(const Table& table, const Contender& contender, int seeds);
+Score score_on(const Table& table, const Contender& contender, int seeds, Extent extent);
 
 struct Summary {
   double mean = 0, low = 0, high = 0;  // over families; 95 % by bootstrap over families

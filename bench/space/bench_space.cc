@@ -1,5 +1,5 @@
-// What building a space costs: points, milliseconds and memory. Each space is built in a process of its own, so that the
-// peak is its own: bench_space tiles | dense | product
+// What building a space costs: points, milliseconds and memory. Each space is built in a process of its own, so that
+// the peak is its own: bench_space tiles | dense | product
 #include "base/error.h"
 #include "space/space.h"
 
@@ -31,7 +31,14 @@ Space make_tiles() {
   space.require(tm * tn <= 28, "sums stay in registers");
   space.require((bm * bk + bk * bn + bm * bn) * 4 <= 2 << 20, "blocks stay in the L2 cache");
   space.require(pack == 1 || bk * bn <= 65536, "what is not packed stays in the TLB");
-  space.set_default({{"bm", "60"}, {"bn", "64"}, {"bk", "64"}, {"tm", "6"}, {"tn", "4"}, {"unroll", "4"}, {"pack", "1"}, {"order", "m-n-k"}});
+  space.set_default({{"bm", "60"},
+                     {"bn", "64"},
+                     {"bk", "64"},
+                     {"tm", "6"},
+                     {"tn", "4"},
+                     {"unroll", "4"},
+                     {"pack", "1"},
+                     {"order", "m-n-k"}});
   return space;
 }
 

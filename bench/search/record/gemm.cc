@@ -105,7 +105,8 @@ Problem make_problem(const std::string& name, int64_t m, int64_t n, int64_t k) {
   space.require(mb % mr == 0 && nb % (nv * kLanes) == 0, "tiles fill blocks");
   space.require(m % mb == 0 && n % nb == 0 && k % kb == 0, "blocks fill the matrix");
   space.require(mb * kb <= 384 * 128 && (pack == 1 || kb * nb <= 384 * 192), "blocks stay in the L2 cache");
-  space.set_default({{"mr", "4"}, {"nv", "2"}, {"mb", "48"}, {"nb", "96"}, {"kb", "64"}, {"order", "m-n-k"}, {"pack", "0"}});
+  space.set_default(
+      {{"mr", "4"}, {"nv", "2"}, {"mb", "48"}, {"nb", "96"}, {"kb", "64"}, {"order", "m-n-k"}, {"pack", "0"}});
   space.build();
   return {name, fmt::format("fp32 matrix product {}x{}x{}, one thread", m, n, k), std::move(space),
           [gemm](const Config& config) { gemm->run(config); }, [gemm]() -> std::vector<float>& { return gemm->c; }};

@@ -91,9 +91,7 @@ struct Softmax {
   void run(const Config& config) {
     const int64_t sums = number(config, "sums"), degree = number(config, "degree");
     const auto pick = [&]<int Sums>() {
-      return degree == 5   ? softmax_row<Sums, 5>
-             : degree == 6 ? softmax_row<Sums, 6>
-                           : softmax_row<Sums, 7>;
+      return degree == 5 ? softmax_row<Sums, 5> : degree == 6 ? softmax_row<Sums, 6> : softmax_row<Sums, 7>;
     };
     const auto row_function = sums == 1   ? pick.operator()<1>()
                               : sums == 2 ? pick.operator()<2>()

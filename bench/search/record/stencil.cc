@@ -1,4 +1,5 @@
-// Five-point stencil, applied twice: blocks, rows at once, order of the blocks, prefetch, the two sweeps block by block.
+// Five-point stencil, applied twice: blocks, rows at once, order of the blocks, prefetch, the two sweeps block by
+// block.
 #include "family.h"
 
 #include <algorithm>
@@ -18,8 +19,12 @@ struct Stencil {
   std::vector<float> in, middle, out;
 
   Stencil(int64_t rows, int64_t columns)
-      : height(rows), width(columns), stride(columns + 2 * kBorder),
-        in(random_floats(static_cast<size_t>((rows + 4) * stride), 3)), middle(in.size()), out(in.size()) {}
+      : height(rows),
+        width(columns),
+        stride(columns + 2 * kBorder),
+        in(random_floats(static_cast<size_t>((rows + 4) * stride), 3)),
+        middle(in.size()),
+        out(in.size()) {}
 
   template <int Rows, int Unroll> void sweep(const float* from, float* to, const Block& block, int64_t prefetch) const {
     for (int64_t y = block.y0; y < block.y1; y += Rows)
@@ -70,8 +75,7 @@ struct Stencil {
       if (y < height)
         for (int64_t x = 0; x < width; x += bx) sweep(in.data(), middle.data(), {y, y + by, x, x + bx}, config);
       if (y > 0)
-        for (int64_t x = 0; x < width; x += bx)
-          sweep(middle.data(), out.data(), {y - by, y, x, x + bx}, config);
+        for (int64_t x = 0; x < width; x += bx) sweep(middle.data(), out.data(), {y - by, y, x, x + bx}, config);
     }
   }
 };
@@ -87,7 +91,13 @@ Problem make_problem(const std::string& name, int64_t height, int64_t width) {
   space.require(by % rows == 0 && bx % (unroll * kLanes) == 0, "what is unrolled fills blocks");
   space.require(by <= height && bx <= width && by * bx >= 256, "blocks are worth their loop");
   space.only_if(order, sweeps == "whole");
-  space.set_default({{"by", "16"}, {"bx", "64"}, {"rows", "1"}, {"unroll", "1"}, {"order", "y-x"}, {"sweeps", "whole"}, {"prefetch", "0"}});
+  space.set_default({{"by", "16"},
+                     {"bx", "64"},
+                     {"rows", "1"},
+                     {"unroll", "1"},
+                     {"order", "y-x"},
+                     {"sweeps", "whole"},
+                     {"prefetch", "0"}});
   space.build();
   return {name, fmt::format("two sweeps of a five-point stencil on {}x{} floats, one thread", height, width),
           std::move(space), [stencil](const Config& config) { stencil->run(config); },

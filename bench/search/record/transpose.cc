@@ -55,8 +55,8 @@ struct Transpose {
 
 Problem make_problem(const std::string& name, int64_t height, int64_t width) {
   const auto count = static_cast<size_t>(height * width);
-  auto transpose = std::make_shared<Transpose>(
-      Transpose{height, width, random_floats(count, 5), std::vector<float>(count)});
+  auto transpose =
+      std::make_shared<Transpose>(Transpose{height, width, random_floats(count, 5), std::vector<float>(count)});
   Space space;
   const Param by = space.power_of_two("by", 8, 128), bx = space.power_of_two("bx", 8, 256);
   const Param ry = space.ordinal("ry", {1, 4, 8, 16}), rx = space.ordinal("rx", {1, 4, 8, 16});
@@ -65,7 +65,8 @@ Problem make_problem(const std::string& name, int64_t height, int64_t width) {
   space.ordinal("prefetch", {0, 1});
   space.require(by % ry == 0 && bx % rx == 0, "what moves at once fills blocks");
   space.require(height % by == 0 && width % bx == 0 && by * bx >= 256, "blocks fill the matrix");
-  space.set_default({{"by", "32"}, {"bx", "32"}, {"ry", "1"}, {"rx", "1"}, {"outer", "y"}, {"inner", "y"}, {"prefetch", "0"}});
+  space.set_default(
+      {{"by", "32"}, {"bx", "32"}, {"ry", "1"}, {"rx", "1"}, {"outer", "y"}, {"inner", "y"}, {"prefetch", "0"}});
   space.build();
   return {name, fmt::format("transpose of {}x{} floats, one thread", height, width), std::move(space),
           [transpose](const Config& config) { transpose->run(config); },

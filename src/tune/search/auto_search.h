@@ -1,32 +1,43 @@
-// Chooses the algorithm by size and budget: everything where that is affordable, else Bayesian optimisation while
-// trials are few and the learned model once they are many.
+// Chooses by size and budget: everything where that is affordable, else a learned model and a Gaussian process
+// together, which fail on different spaces.
 #pragma once
 
+#include "tune/search/candidates.h"
 #include "tune/search/searcher.h"
 
 namespace attune::tune {
 
+enum class Mix : uint8_t {
+  turns,  // members ask one after the other
+  ranks   // all members rank common candidates, and the best sum of ranks is asked
+};
+
 struct AutoOptions {
   uint64_t small_space = 64;  // measured whole when no budget is given
-  size_t model_after = 300;   // trials from which the model takes over, where it is available
+  size_t initial = 12;        // random points first
+  size_t model_only = 400;    // trials from which a Gaussian process takes longer than it is worth
+  Mix mix = Mix::ranks;
+  std::vector<std::string> members = {"model", "gp"};  // without XGBoost the densities of TPE stand in for the model
+  CandidateOptions candidates{4, 160, 240};
 };
 
 class AutoSearch final : public Searcher {
  public:
   AutoSearch(const Space& space, SearchOptions options, AutoOptions automatic = {});
   std::string_view name() const override { return "auto"; }
-  std::vector<double> promise(const std::vector<uint64_t>& candidates) override { return inner().promise(candidates); }
+  /// By ranks among the candidates.
+  std::vector<double> promise(const std::vector<uint64_t>& candidates) override;
 
  protected:
   std::vector<uint64_t> propose(int count) override;
   void learn(const Observation& observation) override;
 
  private:
-  Searcher& inner() { return *inner_; }
+  size_t active_members() const;
 
   AutoOptions automatic_;
-  std::unique_ptr<Searcher> inner_;
-  std::vector<Observation> told_;
+  std::vector<std::unique_ptr<Searcher>> members_;
+  size_t turn_ = 0;
 };
 
 }  // namespace attune::tune

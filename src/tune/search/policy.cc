@@ -6,8 +6,10 @@ namespace attune::tune {
 
 PolicySearch::PolicySearch(const Space& space, SearchOptions options, PolicyOptions policy)
     : Searcher(space, std::move(options)), policy_(policy) {
-  for (const auto& parameter : space.parameters())
-    chances_.emplace_back(parameter->texts.size(), 1.0 / static_cast<double>(parameter->texts.size()));
+  for (size_t p = 0; p < space.parameters().size(); ++p) {
+    const size_t values = space.parameters()[p]->texts.size() + (space.is_conditional(p) ? 1 : 0);
+    chances_.emplace_back(values, 1.0 / static_cast<double>(values));
+  }
 }
 
 std::vector<uint64_t> PolicySearch::propose(int count) {
@@ -35,7 +37,7 @@ uint64_t PolicySearch::draw() {
       double left = random_.uniform();
       size_t value = 0;
       while (value + 1 < chances_[p].size() && left >= chances_[p][value]) left -= chances_[p][value++];
-      point[p] = static_cast<ValueIndex>(value);
+      point[p] = value == space_.parameters()[p]->texts.size() ? kAbsent : static_cast<ValueIndex>(value);
     }
     if (const auto index = space_.settle(point)) return *index;
   }
@@ -61,15 +63,10 @@ void PolicySearch::update() {
     auto& chances = chances_[p];
     const double even = 1.0 / static_cast<double>(chances.size());
     std::vector<double> wanted(chances.size(), 0.0);
-    double count = 0;
     for (const Point& point : elite)
-      if (point[p] != kAbsent) {
-        wanted[point[p]] += 1;
-        ++count;
-      }
-    if (count == 0) continue;  // absent in all of them: nothing was learnt of it
+      wanted[std::min<size_t>(point[p], chances.size() - 1)] += 1 / static_cast<double>(elite.size());
     for (size_t v = 0; v < chances.size(); ++v) {
-      const double moved = (1 - policy_.learning_rate) * chances[v] + policy_.learning_rate * wanted[v] / count;
+      const double moved = (1 - policy_.learning_rate) * chances[v] + policy_.learning_rate * wanted[v];
       chances[v] = (1 - policy_.floor) * moved + policy_.floor * even;
     }
   }

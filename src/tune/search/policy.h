@@ -26,7 +26,7 @@ class PolicySearch final : public Searcher {
   void update();
 
   PolicyOptions policy_;
-  std::vector<std::vector<double>> chances_;  // of each value of each parameter
+  std::vector<std::vector<double>> chances_;  // of each value of each parameter, absence last where it can be
   std::vector<Observation> batch_;
 };
 
