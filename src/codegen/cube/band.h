@@ -1,5 +1,5 @@
-// Convolution with a filter of several taps on AMX tiles, bf16, channels last. A task copies the input rows that it needs
-// into a band with the padding around them; every tile of pixels is then read where it lies, at equal distances.
+// Convolution with a filter of several taps on AMX tiles, bf16, channels last. A task copies the input rows that it
+// needs into a band with the padding around them; every tile of pixels is then read where it lies, at equal distances.
 #pragma once
 
 #include "codegen/cube/depthwise.h"

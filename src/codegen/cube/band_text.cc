@@ -42,7 +42,9 @@ class Writer {
     text_.line("Operands with;");
     text_.line("bf16* band;");
     text_.close(";");
-    text_.line("struct TileConfig {{ unsigned char palette, start, reserved[14]; unsigned short row_bytes[16]; unsigned char rows[16]; }};");
+    text_.line(
+        "struct TileConfig {{ unsigned char palette, start, reserved[14]; unsigned short row_bytes[16]; unsigned char "
+        "rows[16]; }};");
     write_config();
     text_.blank();
     write_copy();
@@ -73,7 +75,8 @@ class Writer {
       bytes += t ? ", 64" : "64";
       rows += fmt::format("{}{}", t ? ", " : "", t < weights_tile(0) ? schedule_.tile_pixels : 16);
     }
-    text_.line("static const TileConfig config __attribute__((aligned(64))) = {{1, 0, {{}}, {{{}}}, {{{}}}}};", bytes, rows);
+    text_.line("static const TileConfig config __attribute__((aligned(64))) = {{1, 0, {{}}, {{{}}}, {{{}}}}};", bytes,
+               rows);
   }
 
   /// The input rows of output rows [first, end) of an image, with zeros for the padding.
@@ -91,7 +94,8 @@ class Writer {
     text_.line("continue;");
     text_.close();
     if (left > 0) text_.line("__builtin_memset(to, 0, {});", left * c * 2);
-    text_.line("__builtin_memcpy(to + {}, g.src + (image * {} + from) * {}, {});", left * c, down.in, across.in * c, inside * c * 2);
+    text_.line("__builtin_memcpy(to + {}, g.src + (image * {} + from) * {}, {});", left * c, down.in, across.in * c,
+               inside * c * 2);
     if (right > 0) text_.line("__builtin_memset(to + {}, 0, {});", (left + inside) * c, right * c * 2);
     text_.close();
     text_.line("__builtin_memset(g.band + height * {}, 0, {});", band_row(), band_slack(shape_) * 2);
@@ -102,14 +106,16 @@ class Writer {
   void write_block(int down, int across, int last_lanes) {
     const int full = schedule_.tiles_across;
     text_.line("// {} tiles of pixels from tile `first_tile` of the band on.", down);
-    text_.open("static void block_{}_{}_{}(const Arguments& g, long row_at, long first_tile, long group, long column, const bf16* panel)",
-               down, across, last_lanes);
+    text_.open(
+        "static void block_{}_{}_{}(const Arguments& g, long row_at, long first_tile, long group, long column, const "
+        "bf16* panel)",
+        down, across, last_lanes);
     text_.line("float sums[{}] __attribute__((aligned(64)));", 16 * across * 16 * down);
     for (int i = 0; i < down; ++i) {
-      text_.line("const long row{0} = (first_tile + {0}) / {1}, pixel{0} = (first_tile + {0}) % {1} * {2};", i, row_tiles_,
-                 schedule_.tile_pixels);
-      text_.line("const bf16* a{0} = g.band + row{0} * {1} + pixel{0} * {2} + group * {3};", i, band_row() * shape_.down.stride,
-                 shape_.across.stride * shape_.channels, shape_.product.depth);
+      text_.line("const long row{0} = (first_tile + {0}) / {1}, pixel{0} = (first_tile + {0}) % {1} * {2};", i,
+                 row_tiles_, schedule_.tile_pixels);
+      text_.line("const bf16* a{0} = g.band + row{0} * {1} + pixel{0} * {2} + group * {3};", i,
+                 band_row() * shape_.down.stride, shape_.across.stride * shape_.channels, shape_.product.depth);
       for (int j = 0; j < across; ++j) text_.line("__builtin_ia32_tilezero({});", i * full + j);
     }
     const int64_t kernel_across = shape_.merged ? 1 : shape_.across.kernel;
@@ -119,10 +125,12 @@ class Writer {
                kernel_across > 1 ? fmt::format(" + x * {}", shape_.across.dilation * shape_.channels) : "");
     text_.open("for (long k = 0; k < {}; ++k)", depth_tiles());
     for (int i = 0; i < down; ++i)
-      text_.line("__builtin_ia32_tileloadd64({}, a{} + tap + k * 32, {});", row_tile(i), i, shape_.across.stride * shape_.channels * 2);
+      text_.line("__builtin_ia32_tileloadd64({}, a{} + tap + k * 32, {});", row_tile(i), i,
+                 shape_.across.stride * shape_.channels * 2);
     for (int j = 0; j < across; ++j) {
       text_.line("__builtin_ia32_tileloadd64({}, panel + {}, 64);", weights_tile(j), j * kTile);
-      for (int i = 0; i < down; ++i) text_.line("__builtin_ia32_tdpbf16ps({}, {}, {});", i * full + j, row_tile(i), weights_tile(j));
+      for (int i = 0; i < down; ++i)
+        text_.line("__builtin_ia32_tdpbf16ps({}, {}, {});", i * full + j, row_tile(i), weights_tile(j));
     }
     text_.line("panel += {};", across * kTile);
     text_.close();
@@ -130,17 +138,22 @@ class Writer {
     text_.close();
     for (int i = 0; i < down; ++i)
       for (int j = 0; j < across; ++j)
-        text_.line("__builtin_ia32_tilestored64({}, sums + {}, {});", i * full + j, i * 16 * across * 16 + j * 16, across * 64);
+        text_.line("__builtin_ia32_tilestored64({}, sums + {}, {});", i * full + j, i * 16 * across * 16 + j * 16,
+                   across * 64);
     const bool exact = shape_.across.out % schedule_.tile_pixels == 0;
     for (int i = 0; i < down; ++i) {
       if (!exact)
-        text_.line("const long rest{0} = {1} - pixel{0}, count{0} = rest{0} < {2} ? rest{0} : {2};", i, shape_.across.out, schedule_.tile_pixels);
-      text_.open("for (long r = 0; r < {}; ++r)", exact ? std::to_string(schedule_.tile_pixels) : fmt::format("count{}", i));
+        text_.line("const long rest{0} = {1} - pixel{0}, count{0} = rest{0} < {2} ? rest{0} : {2};", i,
+                   shape_.across.out, schedule_.tile_pixels);
+      text_.open("for (long r = 0; r < {}; ++r)",
+                 exact ? std::to_string(schedule_.tile_pixels) : fmt::format("count{}", i));
       text_.line("const float* sum = sums + {} + r * {};", i * 16 * across * 16, across * 16);
-      text_.line("const long at = ((row_at + row{0}) * {1} + pixel{0} + r) * {2} + column;", i, shape_.across.out, shape_.product.dst_stride);
+      text_.line("const long at = ((row_at + row{0}) * {1} + pixel{0} + r) * {2} + column;", i, shape_.across.out,
+                 shape_.product.dst_stride);
       for (int j = 0; j < across; ++j)
-        text_.line("store<{0}>(g.dst + at + {1}, finish<{0}>(*(const vf*)(sum + {1}), g.with, at + {1}, column + {1}));",
-                   j + 1 == across ? last_lanes : 16, j * 16);
+        text_.line(
+            "store<{0}>(g.dst + at + {1}, finish<{0}>(*(const vf*)(sum + {1}), g.with, at + {1}, column + {1}));",
+            j + 1 == across ? last_lanes : 16, j * 16);
       text_.close();
     }
     text_.close();
@@ -149,8 +162,8 @@ class Writer {
 
   void write_call(int down) {
     const auto call = [&](int across, int lanes) {
-      text_.line("block_{}_{}_{}(g, row_at, tile, group, group * {} + panel * {}, weights + panel * {});", down, across, lanes,
-                 shape_.product.columns, schedule_.panel_columns(), panel_size());
+      text_.line("block_{}_{}_{}(g, row_at, tile, group, group * {} + panel * {}, weights + panel * {});", down, across,
+                 lanes, shape_.product.columns, schedule_.panel_columns(), panel_size());
     };
     if (edge_panel() && panels_ > 1) {
       text_.open("if (panel < {})", panels_ - 1);
@@ -167,22 +180,27 @@ class Writer {
   }
 
   void write_entry() {
-    const int64_t bands = divide_up(shape_.down.out, schedule_.band_rows), panel_tasks = divide_up(panels_, schedule_.task_panels);
+    const int64_t bands = divide_up(shape_.down.out, schedule_.band_rows),
+                  panel_tasks = divide_up(panels_, schedule_.task_panels);
     text_.open("extern \"C\" void {}({})", name_, kEntryParameters);
     text_.line("(void)workspace;");
     text_.line("bf16 band[{}] __attribute__((aligned(64)));", band_bytes(shape_, schedule_.band_rows) / 2);
-    text_.line("const Arguments g = {{(const bf16*)inputs[0], ({}*)outputs[0], operands_of(inputs), band}};", element_name(shape_.product.dst));
+    text_.line("const Arguments g = {{(const bf16*)inputs[0], ({}*)outputs[0], operands_of(inputs), band}};",
+               element_name(shape_.product.dst));
     text_.line("__builtin_ia32_tile_loadconfig(&config);");
     text_.line("long held = -1;  // the band that was copied last");
     text_.open("for (long task = begin; task < end; ++task)");
     // Panels vary fastest within a band, so that a thread copies each band once.
-    text_.line("const long panel_task = task % {0}, group = task / {0} % {1}, which = task / {2};", panel_tasks, shape_.product.groups,
-               panel_tasks * shape_.product.groups);
+    text_.line("const long panel_task = task % {0}, group = task / {0} % {1}, which = task / {2};", panel_tasks,
+               shape_.product.groups, panel_tasks * shape_.product.groups);
     text_.line("const long image = which / {0}, first_row = which % {0} * {1};", bands, schedule_.band_rows);
-    text_.line("const long end_row = first_row + {0} < {1} ? first_row + {0} : {1};", schedule_.band_rows, shape_.down.out);
-    text_.line("const long row_at = image * {} + first_row, tiles = (end_row - first_row) * {};", shape_.down.out, row_tiles_);
-    text_.line("const long first_panel = panel_task * {0}, end_panel = first_panel + {0} < {1} ? first_panel + {0} : {1};",
-               schedule_.task_panels, panels_);
+    text_.line("const long end_row = first_row + {0} < {1} ? first_row + {0} : {1};", schedule_.band_rows,
+               shape_.down.out);
+    text_.line("const long row_at = image * {} + first_row, tiles = (end_row - first_row) * {};", shape_.down.out,
+               row_tiles_);
+    text_.line(
+        "const long first_panel = panel_task * {0}, end_panel = first_panel + {0} < {1} ? first_panel + {0} : {1};",
+        schedule_.task_panels, panels_);
     text_.line("const bf16* weights = (const bf16*)prepared[0] + group * {};", group_size());
     text_.line("if (held != which) copy(g, image, first_row, end_row);");
     text_.line("held = which;");

@@ -15,7 +15,8 @@ struct ColumnTile {
 
 class Writer {
  public:
-  Writer(const std::string& name, const DepthwiseShape& shape, const DepthwiseSchedule& schedule, const Epilogue& epilogue)
+  Writer(const std::string& name, const DepthwiseShape& shape, const DepthwiseSchedule& schedule,
+         const Epilogue& epilogue)
       : name_(name), shape_(shape), schedule_(schedule), epilogue_(epilogue) {}
 
   std::string write() {
@@ -71,8 +72,8 @@ class Writer {
     for (int64_t t = 0; t < taps(); ++t)
       text_.line("const vf w{}_{} = filters[{}];", t / shape_.across.kernel, t % shape_.across.kernel, t);
     text_.open("for (long row = first; row < end; ++row)");
-    text_.line("const long row_at = image * {} + row * {} + block * {};", shape_.dst_strides.image, shape_.dst_strides.row,
-               block_stride(shape_.dst_strides));
+    text_.line("const long row_at = image * {} + row * {} + block * {};", shape_.dst_strides.image,
+               shape_.dst_strides.row, block_stride(shape_.dst_strides));
     for (int64_t i = 0; i < shape_.down.kernel; ++i) {
       text_.line("const long y{} = row * {} + {};", i, shape_.down.stride, i * shape_.down.dilation - shape_.down.pad);
       text_.line("const {}* x{} = src + y{} * {};", element_name(shape_.src), i, i, shape_.src_strides.row);
@@ -91,9 +92,9 @@ class Writer {
       text_.open("");
     // Input columns count from tap 0 of the tile's first pixel.
     const int64_t left = column_of(tile.begin, 0);
-    const std::string at = tile.repeat > 1
-                               ? fmt::format("(column * {} - {}) * {}", shape_.across.stride, shape_.across.pad, shape_.src_strides.pixel)
-                               : std::to_string(left * shape_.src_strides.pixel);
+    const std::string at = tile.repeat > 1 ? fmt::format("(column * {} - {}) * {}", shape_.across.stride,
+                                                         shape_.across.pad, shape_.src_strides.pixel)
+                                           : std::to_string(left * shape_.src_strides.pixel);
     std::string names;
     for (int64_t t = 0; t < tile.width; ++t) names += fmt::format("{}c{} = {{}}", t ? ", " : "vf ", t);
     text_.line("{};", names);
@@ -140,13 +141,16 @@ class Writer {
     const int64_t block_tasks = divide_up(blocks(), schedule_.task_blocks);
     text_.open("extern \"C\" void {}({})", name_, kEntryParameters);
     text_.line("(void)workspace;");
-    text_.line("const Arguments g = {{(const {}*)inputs[0], (const float*)prepared[0], ({}*)outputs[0], operands_of(inputs)}};",
-               element_name(shape_.src), element_name(shape_.dst));
+    text_.line(
+        "const Arguments g = {{(const {}*)inputs[0], (const float*)prepared[0], ({}*)outputs[0], "
+        "operands_of(inputs)}};",
+        element_name(shape_.src), element_name(shape_.dst));
     text_.open("for (long task = begin; task < end; ++task)");
-    text_.line("const long image = task / {}, row_task = task / {} % {}, block_task = task % {};", row_tasks * block_tasks,
-               block_tasks, row_tasks, block_tasks);
+    text_.line("const long image = task / {}, row_task = task / {} % {}, block_task = task % {};",
+               row_tasks * block_tasks, block_tasks, row_tasks, block_tasks);
     const auto range = [&](const char* what, const char* of, int64_t step, int64_t all) {
-      text_.line("const long first_{0} = {1} * {2}, end_{0} = first_{0} + {2} < {3} ? first_{0} + {2} : {3};", what, of, step, all);
+      text_.line("const long first_{0} = {1} * {2}, end_{0} = first_{0} + {2} < {3} ? first_{0} + {2} : {3};", what, of,
+                 step, all);
     };
     range("row", "row_task", schedule_.task_rows, shape_.down.out);
     range("block", "block_task", schedule_.task_blocks, blocks());

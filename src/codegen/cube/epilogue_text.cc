@@ -55,7 +55,9 @@ void write_step(Text& text, const Epilogue& epilogue, const EpilogueStep& step) 
     case Kind::sigmoid: text.line("x = sigmoid_of(x);"); return;
     case Kind::tanh: text.line("x = tanh_of(x);"); return;
     case Kind::gelu_erf: text.line("x = 0.5f * x * (1.f + erf_of(x * 0.70710678f));"); return;
-    case Kind::gelu_tanh: text.line("x = 0.5f * x * (1.f + tanh_of(0.79788456f * (x + 0.044715f * x * x * x)));"); return;
+    case Kind::gelu_tanh:
+      text.line("x = 0.5f * x * (1.f + tanh_of(0.79788456f * (x + 0.044715f * x * x * x)));");
+      return;
     case Kind::swish: text.line("x = x * sigmoid_of(x * {});", a); return;
     case Kind::hard_sigmoid:
       text.line("x = x * {} + {};", a, b);
@@ -73,12 +75,8 @@ void write_step(Text& text, const Epilogue& epilogue, const EpilogueStep& step) 
       text.line("x = x < 20.f ? x * n / (n + 2.f) : x;");
       text.close();
       return;
-    case Kind::clip:
-      text.line("x = x < {0} ? splat({0}) : (x > {1} ? splat({1}) : x);", a, b);
-      return;
-    case Kind::softplus:
-      text.line("x = log1p_of(exp_of(x < 0.f ? x : -x)) + (x < 0.f ? (vf){{}} : x);");
-      return;
+    case Kind::clip: text.line("x = x < {0} ? splat({0}) : (x > {1} ? splat({1}) : x);", a, b); return;
+    case Kind::softplus: text.line("x = log1p_of(exp_of(x < 0.f ? x : -x)) + (x < 0.f ? (vf){{}} : x);"); return;
     case Kind::sqrt: text.line("x = __builtin_elementwise_sqrt(x);"); return;
     case Kind::exp: text.line("x = exp_of(x);"); return;
     case Kind::abs: text.line("x = x < 0.f ? -x : x;"); return;

@@ -1,5 +1,6 @@
-// Matrix product with weights packed ahead and a fused epilogue: dst[m, n] = finish(sum over k of src[m, k] weights[k, n]).
-// Convolution is the same product when each output pixel is a row whose elements lie in `taps` pieces of the source.
+// Matrix product with weights packed ahead and a fused epilogue: dst[m, n] = finish(sum over k of src[m, k] weights[k,
+// n]). Convolution is the same product when each output pixel is a row whose elements lie in `taps` pieces of the
+// source.
 #pragma once
 
 #include "codegen/cube/epilogue_text.h"
@@ -46,7 +47,7 @@ struct VectorSchedule {
 struct TileSchedule {
   int tiles_down = 2;
   int tiles_across = 2;
-  int tile_rows = 16;  // at most 16
+  int tile_rows = 16;       // at most 16
   int64_t task_rows = 0;    // a multiple of tile_rows * tiles_down
   int64_t task_panels = 0;  // a panel is tiles_across * 16 columns
   bool pack_src = true;     // false: tiles are read where the rows lie; needs depth % 32 == 0 and no table

@@ -15,8 +15,8 @@ int64_t product_tasks(const ProductShape& shape, int64_t panel_columns, int64_t 
   return task_grid(shape, panel_columns, task_rows, task_panels).count;
 }
 
-void open_task_loop(Text& text, const ProductShape& shape, const TaskGrid& grid, int64_t task_rows,
-                    int64_t task_panels, Axis split) {
+void open_task_loop(Text& text, const ProductShape& shape, const TaskGrid& grid, int64_t task_rows, int64_t task_panels,
+                    Axis split) {
   text.open("for (long task = begin; task < end; ++task)");
   const int64_t fast = split == Axis::rows ? grid.panel_tasks : grid.row_tasks;
   const int64_t slow = split == Axis::rows ? grid.row_tasks : grid.panel_tasks;

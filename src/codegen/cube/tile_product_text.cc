@@ -60,7 +60,9 @@ class Writer {
     text_.line("Operands with;");
     text_.line("bf16* packed;");
     text_.close(";");
-    text_.line("struct TileConfig {{ unsigned char palette, start, reserved[14]; unsigned short row_bytes[16]; unsigned char rows[16]; }};");
+    text_.line(
+        "struct TileConfig {{ unsigned char palette, start, reserved[14]; unsigned short row_bytes[16]; unsigned char "
+        "rows[16]; }};");
     text_.blank();
   }
 
@@ -71,8 +73,8 @@ class Writer {
     text_.line("typedef short v32s_at __attribute__((vector_size(64), aligned(2), may_alias));");
     text_.open("static void pack(const Arguments& g, long first_row, long end_row)");
     text_.open("for (long row = first_row; row < end_row; ++row)");
-    text_.line("bf16* to = g.packed + (row - first_row) / {0} * {1} + (row - first_row) % {0} * 32;", schedule_.tile_rows,
-               packed_tile());
+    text_.line("bf16* to = g.packed + (row - first_row) / {0} * {1} + (row - first_row) % {0} * 32;",
+               schedule_.tile_rows, packed_tile());
     if (shape_.by_table()) {
       text_.line("const int* at = g.row_at + row / {0} * {1} + row % {0};", schedule_.tile_rows,
                  schedule_.tile_rows * shape_.taps);
@@ -90,8 +92,10 @@ class Writer {
       text_.line("for (long k = 0; k < {}; ++k) *(v32s*)(to + k * 512) = *(const v32s_at*)(from + k * 32);",
                  shape_.depth / kTileDepth);
     if (tail > 0)
-      text_.line("*(v32s*)(to + {} * 512) = (v32s)__builtin_ia32_loaddquhi512_mask((const v32s*)(from + {}), (v32s){{}}, {:#x}u);",
-                 shape_.depth / kTileDepth, shape_.depth - tail, (uint64_t{1} << tail) - 1);
+      text_.line(
+          "*(v32s*)(to + {} * 512) = (v32s)__builtin_ia32_loaddquhi512_mask((const v32s*)(from + {}), (v32s){{}}, "
+          "{:#x}u);",
+          shape_.depth / kTileDepth, shape_.depth - tail, (uint64_t{1} << tail) - 1);
     if (shape_.by_table()) text_.close();
     text_.close();
     text_.close();
@@ -122,36 +126,42 @@ class Writer {
     std::string bytes, rows;
     for (int t = 0; t < 8; ++t) {
       int64_t height = 16;
-      if (t < row_tile(0)) height = tall.at(std::min<size_t>(static_cast<size_t>(t / schedule_.tiles_across), tall.size() - 1));
+      if (t < row_tile(0))
+        height = tall.at(std::min<size_t>(static_cast<size_t>(t / schedule_.tiles_across), tall.size() - 1));
       if (t >= row_tile(0) && t < weights_tile(0))
         height = tall.at(std::min<size_t>(static_cast<size_t>(t - row_tile(0)), tall.size() - 1));
       bytes += t ? ", 64" : "64";
       rows += fmt::format("{}{}", t ? ", " : "", height);
     }
-    text_.line("static const TileConfig config_{} __attribute__((aligned(64))) = {{1, 0, {{}}, {{{}}}, {{{}}}}};", which, bytes, rows);
+    text_.line("static const TileConfig config_{} __attribute__((aligned(64))) = {{1, 0, {{}}, {{{}}}, {{{}}}}};",
+               which, bytes, rows);
   }
 
   void write_block(const std::vector<int64_t>& tall, int down, int across, int last_lanes, std::string_view which) {
     const int full_across = schedule_.tiles_across;
-    text_.open("static void block_{}_{}_{}(const Arguments& g, long row, long packed_row, long column, const bf16* panel)", which,
-               across, last_lanes);
+    text_.open(
+        "static void block_{}_{}_{}(const Arguments& g, long row, long packed_row, long column, const bf16* panel)",
+        which, across, last_lanes);
     text_.line("float sums[{}] __attribute__((aligned(64)));", down * 16 * across * 16);
     for (int i = 0; i < down; ++i)
       for (int j = 0; j < across; ++j) text_.line("__builtin_ia32_tilezero({});", result_tile(i, j, full_across));
     for (int i = 0; i < down; ++i) {
       if (schedule_.pack_src)
-        text_.line("const bf16* a{} = g.packed + (packed_row / {} + {}) * {};", i, schedule_.tile_rows, i, packed_tile());
+        text_.line("const bf16* a{} = g.packed + (packed_row / {} + {}) * {};", i, schedule_.tile_rows, i,
+                   packed_tile());
       else
         text_.line("const bf16* a{} = g.src + (row + {}) * {};", i, i * schedule_.tile_rows, shape_.src_stride);
     }
     text_.open("for (long k = 0; k < {}; ++k)", steps());
     const std::string row_stride = schedule_.pack_src ? "64" : std::to_string(shape_.src_stride * 2);
     for (int i = 0; i < down; ++i)
-      text_.line("__builtin_ia32_tileloadd64({}, a{} + k * {}, {});", row_tile(i), i, schedule_.pack_src ? 512 : 32, row_stride);
+      text_.line("__builtin_ia32_tileloadd64({}, a{} + k * {}, {});", row_tile(i), i, schedule_.pack_src ? 512 : 32,
+                 row_stride);
     for (int j = 0; j < across; ++j) {
       text_.line("__builtin_ia32_tileloadd64({}, panel + {}, 64);", weights_tile(j), j * 512);
       for (int i = 0; i < down; ++i)
-        text_.line("__builtin_ia32_tdpbf16ps({}, {}, {});", result_tile(i, j, full_across), row_tile(i), weights_tile(j));
+        text_.line("__builtin_ia32_tdpbf16ps({}, {}, {});", result_tile(i, j, full_across), row_tile(i),
+                   weights_tile(j));
     }
     text_.line("panel += {};", across * 512);
     text_.close();
@@ -165,7 +175,9 @@ class Writer {
       text_.line("const long at = (row + {} + r) * {} + column;", i * schedule_.tile_rows, shape_.dst_stride);
       for (int j = 0; j < across; ++j) {
         const int n = j + 1 == across ? last_lanes : 16;
-        text_.line("store<{0}>(g.dst + at + {1}, finish<{0}>(*(const vf*)(sum + {1}), g.with, at + {1}, column + {1}));", n, j * 16);
+        text_.line(
+            "store<{0}>(g.dst + at + {1}, finish<{0}>(*(const vf*)(sum + {1}), g.with, at + {1}, column + {1}));", n,
+            j * 16);
       }
       text_.close();
     }
@@ -176,8 +188,8 @@ class Writer {
   /// A block of either panel width.
   void write_call(std::string_view which) {
     const auto call = [&](int across, int lanes) {
-      text_.line("block_{}_{}_{}(g, row, row - first_row, group * {} + panel * {}, weights + panel * {});", which, across, lanes,
-                 shape_.columns, schedule_.panel_columns(), panel_size());
+      text_.line("block_{}_{}_{}(g, row, row - first_row, group * {} + panel * {}, weights + panel * {});", which,
+                 across, lanes, shape_.columns, schedule_.panel_columns(), panel_size());
     };
     if (edge_panel() && grid().panels > 1) {
       text_.open("if (panel < {})", grid().panels - 1);
@@ -202,13 +214,15 @@ class Writer {
     else
       text_.line("bf16* packed = 0;");
     open_task_loop(text_, shape_, grid(), schedule_.task_rows, schedule_.task_panels, schedule_.split);
-    text_.line("const Arguments g = {{(const bf16*)inputs[0] + group * {}, {}({}*)outputs[0], operands_of(inputs), packed}};",
-               shape_.depth, shape_.by_table() ? "(const int*)prepared[1], " : "", element_name(shape_.dst));
+    text_.line(
+        "const Arguments g = {{(const bf16*)inputs[0] + group * {}, {}({}*)outputs[0], operands_of(inputs), packed}};",
+        shape_.depth, shape_.by_table() ? "(const int*)prepared[1], " : "", element_name(shape_.dst));
     text_.line("const bf16* weights = (const bf16*)prepared[0] + group * {};", group_size());
     if (schedule_.pack_src) text_.line("pack(g, first_row, end_row);");
     text_.line("const long whole_end = end_row - (end_row - first_row) % {};", schedule_.block_rows());
     if (shape_.rows >= schedule_.block_rows()) {
-      const std::string row_loop = fmt::format("for (long row = first_row; row < whole_end; row += {})", schedule_.block_rows());
+      const std::string row_loop =
+          fmt::format("for (long row = first_row; row < whole_end; row += {})", schedule_.block_rows());
       const std::string panel_loop = "for (long panel = first_panel; panel < end_panel; ++panel)";
       const bool rows_inside = schedule_.inner == Axis::rows;
       text_.line("__builtin_ia32_tile_loadconfig(&config_whole);");

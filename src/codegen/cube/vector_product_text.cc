@@ -67,7 +67,8 @@ class Writer {
 
   void write_dot() {
     text_.line("typedef __bf16 vpairs __attribute__((vector_size(64)));");
-    text_.line("INLINE vf dot(vf sum, vi a, vf b) {{ return __builtin_ia32_dpbf16ps_512(sum, (vpairs)a, (vpairs)b); }}");
+    text_.line(
+        "INLINE vf dot(vf sum, vi a, vf b) {{ return __builtin_ia32_dpbf16ps_512(sum, (vpairs)a, (vpairs)b); }}");
   }
 
   void write_arguments() {
@@ -191,9 +192,9 @@ class Writer {
     const std::string skip = blocked() ? " + first_step * {}" : "";
     const auto call = [&](const Tile& tile) {
       const int64_t width = static_cast<int64_t>(tile.vectors) * schedule_.isa.lanes;
-      text_.line("{}{}(g, row, column, weights + panel * {}{}{});", tile_name(tile),
-                 blocked() ? "<first, last>" : "", panel_size(),
-                 blocked() ? fmt::format(" + first_step * {}", width) : "", blocked() ? ", first_step, steps" : "");
+      text_.line("{}{}(g, row, column, weights + panel * {}{}{});", tile_name(tile), blocked() ? "<first, last>" : "",
+                 panel_size(), blocked() ? fmt::format(" + first_step * {}", width) : "",
+                 blocked() ? ", first_step, steps" : "");
     };
     const Tile full{schedule_.tile_rows, schedule_.tile_vectors, schedule_.isa.lanes};
     const auto by_panel = [&](int rows) {
@@ -230,8 +231,8 @@ class Writer {
     if (shape_.by_table())
       text_.line("static const {} zeros[{}] __attribute__((aligned(64))) = {{}};", src(), shape_.depth);
     open_task_loop(text_, shape_, grid(), schedule_.task_rows, schedule_.task_panels, schedule_.split);
-    text_.line("const Arguments g = {{(const {}*)inputs[0] + group * {}, {}({}*)outputs[0], operands_of(inputs)}};", src(),
-               shape_.depth, shape_.by_table() ? "(const int*)prepared[1], zeros, " : "", dst());
+    text_.line("const Arguments g = {{(const {}*)inputs[0] + group * {}, {}({}*)outputs[0], operands_of(inputs)}};",
+               src(), shape_.depth, shape_.by_table() ? "(const int*)prepared[1], zeros, " : "", dst());
     text_.line("const float* weights = (const float*)prepared[0] + group * {};", group_size());
     if (blocked()) {
       text_.open("for (long step = 0; step < {0}; step += {1})", steps(), schedule_.depth_block);

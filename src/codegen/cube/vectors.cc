@@ -56,7 +56,8 @@ template <int N> INLINE void store(bf16* p, vf x) {
 }
 )";
 
-constexpr const char* kMasked256 = R"(template <int N> INLINE vi lanes_below() { return (vi){0, 1, 2, 3, 4, 5, 6, 7} < N; }
+constexpr const char* kMasked256 =
+    R"(template <int N> INLINE vi lanes_below() { return (vi){0, 1, 2, 3, 4, 5, 6, 7} < N; }
 template <int N> INLINE vf first_lanes(vf x) { return lanes_below<N>() ? x : (vf){}; }
 template <int N> INLINE vf load(const float* p) {
   if constexpr (N == 8) return *(const vf_at*)p;

@@ -1,6 +1,6 @@
-// Convolution 3x3 with stride 1 by Winograd's minimal filtering F(m x m, 3x3), f32, channels last (Lavin and Gray, 2015):
-// tiles of the input are transformed into (m+2)^2 matrices, multiplied with transformed weights, and transformed back.
-// A block of tiles goes through all three steps while it is in cache.
+// Convolution 3x3 with stride 1 by Winograd's minimal filtering F(m x m, 3x3), f32, channels last (Lavin and Gray,
+// 2015): tiles of the input are transformed into (m+2)^2 matrices, multiplied with transformed weights, and transformed
+// back. A block of tiles goes through all three steps while it is in cache.
 #pragma once
 
 #include "codegen/cube/depthwise.h"

@@ -22,10 +22,16 @@ std::string combination(const std::vector<double>& row, const std::function<std:
 
 class Writer {
  public:
-  Writer(const std::string& name, const WinogradShape& shape, const WinogradSchedule& schedule, const Epilogue& epilogue)
-      : name_(name), shape_(shape), schedule_(schedule), epilogue_(epilogue), matrices_(winograd_matrices(schedule.output_tile)) {
+  Writer(const std::string& name, const WinogradShape& shape, const WinogradSchedule& schedule,
+         const Epilogue& epilogue)
+      : name_(name),
+        shape_(shape),
+        schedule_(schedule),
+        epilogue_(epilogue),
+        matrices_(winograd_matrices(schedule.output_tile)) {
     panels_ = divide_up(shape.out_channels, schedule.panel_columns());
-    edge_vectors_ = static_cast<int>((shape.out_channels - (panels_ - 1) * schedule.panel_columns()) / schedule.isa.lanes);
+    edge_vectors_ =
+        static_cast<int>((shape.out_channels - (panels_ - 1) * schedule.panel_columns()) / schedule.isa.lanes);
     task_columns_ = schedule.task_panels * schedule.panel_columns();
   }
 
@@ -57,17 +63,21 @@ class Writer {
       for (int j = 0; j < side(); ++j) {
         const int64_t at = i * shape_.across.in * shape_.in_channels + j * shape_.in_channels;
         text_.line("vf d{0}{1} = {{}};", i, j);
-        text_.line("if (!edge || (y + {0} >= 0 && y + {0} < {1} && x + {2} >= 0 && x + {2} < {3})) d{0}{2} = load<{4}>(src + {5});", i,
-                   shape_.down.in, j, shape_.across.in, lanes(), at);
+        text_.line(
+            "if (!edge || (y + {0} >= 0 && y + {0} < {1} && x + {2} >= 0 && x + {2} < {3})) d{0}{2} = load<{4}>(src + "
+            "{5});",
+            i, shape_.down.in, j, shape_.across.in, lanes(), at);
       }
       for (int j = 0; j < side(); ++j)
-        text_.line("const vf t{}{} = {};", i, j,
-                   combination(matrices_.input[static_cast<size_t>(j)], [&](size_t k) { return fmt::format("d{}{}", i, k); }));
+        text_.line("const vf t{}{} = {};", i, j, combination(matrices_.input[static_cast<size_t>(j)], [&](size_t k) {
+                     return fmt::format("d{}{}", i, k);
+                   }));
     }
     for (int j = 0; j < side(); ++j)
       for (int i = 0; i < side(); ++i)
-        text_.line("*(vf*)(to + {}) = {};", (i * side() + j) * schedule_.block_tiles * shape_.in_channels,
-                   combination(matrices_.input[static_cast<size_t>(i)], [&](size_t k) { return fmt::format("t{}{}", k, j); }));
+        text_.line(
+            "*(vf*)(to + {}) = {};", (i * side() + j) * schedule_.block_tiles * shape_.in_channels,
+            combination(matrices_.input[static_cast<size_t>(i)], [&](size_t k) { return fmt::format("t{}{}", k, j); }));
     text_.close();
     text_.blank();
   }
@@ -97,20 +107,27 @@ class Writer {
   void write_output_transform() {
     const int m = schedule_.output_tile;
     text_.line("// One tile of one vector of result channels.");
-    text_.open("template <bool edge> INLINE void transform_output(const float* from, float* dst, const Operands& with, long y, long x, long at, long column)");
+    text_.open(
+        "template <bool edge> INLINE void transform_output(const float* from, float* dst, const Operands& with, long "
+        "y, long x, long at, long column)");
     for (int j = 0; j < side(); ++j) {
       for (int i = 0; i < side(); ++i)
-        text_.line("const vf s{}{} = *(const vf*)(from + {});", i, j, (i * side() + j) * schedule_.block_tiles * task_columns_);
+        text_.line("const vf s{}{} = *(const vf*)(from + {});", i, j,
+                   (i * side() + j) * schedule_.block_tiles * task_columns_);
       for (int i = 0; i < m; ++i)
-        text_.line("const vf t{}{} = {};", i, j,
-                   combination(matrices_.output[static_cast<size_t>(i)], [&](size_t k) { return fmt::format("s{}{}", k, j); }));
+        text_.line("const vf t{}{} = {};", i, j, combination(matrices_.output[static_cast<size_t>(i)], [&](size_t k) {
+                     return fmt::format("s{}{}", k, j);
+                   }));
     }
     for (int i = 0; i < m; ++i)
       for (int j = 0; j < m; ++j) {
         const int64_t offset = (i * shape_.across.out + j) * shape_.out_channels;
-        text_.line("if (!edge || (y + {0} < {1} && x + {2} < {3})) store<{4}>(dst + at + {5}, finish<{4}>({6}, with, at + {5}, column));", i,
-                   shape_.down.out, j, shape_.across.out, lanes(), offset,
-                   combination(matrices_.output[static_cast<size_t>(j)], [&](size_t k) { return fmt::format("t{}{}", i, k); }));
+        text_.line(
+            "if (!edge || (y + {0} < {1} && x + {2} < {3})) store<{4}>(dst + at + {5}, finish<{4}>({6}, with, at + "
+            "{5}, column));",
+            i, shape_.down.out, j, shape_.across.out, lanes(), offset,
+            combination(matrices_.output[static_cast<size_t>(j)],
+                        [&](size_t k) { return fmt::format("t{}{}", i, k); }));
       }
     text_.close();
     text_.blank();
@@ -137,9 +154,12 @@ class Writer {
     text_.open("for (long task = begin; task < end; ++task)");
     // Columns vary slowest: threads that get neighbouring tasks share few weights.
     text_.line("const long tile_tasks = {};", divide_up(all, schedule_.task_tiles));
-    text_.line("const long first = task % tile_tasks * {0}, last = first + {0} < {1} ? first + {0} : {1};", schedule_.task_tiles, all);
-    text_.line("const long first_panel = task / tile_tasks * {0}, end_panel = first_panel + {0} < {1} ? first_panel + {0} : {1};",
-               schedule_.task_panels, panels_);
+    text_.line("const long first = task % tile_tasks * {0}, last = first + {0} < {1} ? first + {0} : {1};",
+               schedule_.task_tiles, all);
+    text_.line(
+        "const long first_panel = task / tile_tasks * {0}, end_panel = first_panel + {0} < {1} ? first_panel + {0} : "
+        "{1};",
+        schedule_.task_panels, panels_);
     text_.line("const long end_column = end_panel * {0} < {1} ? end_panel * {0} : {1};", schedule_.panel_columns(), oc);
     text_.open("for (long tiles = first; tiles < last; tiles += {})", block);
     text_.line("const long count = tiles + {0} < last ? {0} : last - tiles;", block);
@@ -148,9 +168,16 @@ class Writer {
     write_tile_place();
     text_.line("const long top = y - {}, left = x - {};", down.pad, across.pad);
     text_.line("const float* from = src + ((image * {0} + top) * {1} + left) * {2};", down.in, across.in, ic);
-    text_.line("const bool inside = top >= 0 && left >= 0 && top + {0} <= {1} && left + {0} <= {2};", side(), down.in, across.in);
-    text_.line("if (inside) for (long c = 0; c < {0}; c += {1}) transform_input<false>(from + c, top, left, transformed + t * {0} + c);", ic, lanes());
-    text_.line("else for (long c = 0; c < {0}; c += {1}) transform_input<true>(from + c, top, left, transformed + t * {0} + c);", ic, lanes());
+    text_.line("const bool inside = top >= 0 && left >= 0 && top + {0} <= {1} && left + {0} <= {2};", side(), down.in,
+               across.in);
+    text_.line(
+        "if (inside) for (long c = 0; c < {0}; c += {1}) transform_input<false>(from + c, top, left, transformed + t * "
+        "{0} + c);",
+        ic, lanes());
+    text_.line(
+        "else for (long c = 0; c < {0}; c += {1}) transform_input<true>(from + c, top, left, transformed + t * {0} + "
+        "c);",
+        ic, lanes());
     text_.close();
     text_.open("for (long position = 0; position < {}; ++position)", schedule_.positions());
     text_.line("const float* a = transformed + position * {};", block * ic);
@@ -162,7 +189,8 @@ class Writer {
     const auto rows_with = [&](int vectors) {
       const int64_t whole = block / schedule_.tile_rows * schedule_.tile_rows, rest = block - whole;
       if (whole > 0)
-        text_.line("for (long r = 0; r < {0}; r += {1}) product_{1}x{2}(a + r * {3}, w, p + r * {4});", whole, schedule_.tile_rows, vectors, ic, task_columns_);
+        text_.line("for (long r = 0; r < {0}; r += {1}) product_{1}x{2}(a + r * {3}, w, p + r * {4});", whole,
+                   schedule_.tile_rows, vectors, ic, task_columns_);
       if (rest > 0) text_.line("product_{}x{}(a + {}, w, p + {});", rest, vectors, whole * ic, whole * task_columns_);
     };
     if (edge_vectors_ == schedule_.tile_vectors) {

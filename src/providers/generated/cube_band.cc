@@ -57,7 +57,8 @@ std::vector<Config> band_configs(const BandProblem& problem, const ProductTarget
   const int64_t across_all = divide_up(shape.product.columns, 16);
   int64_t most_rows = shape.down.out;
   while (most_rows > 1 && cube::band_bytes(shape, most_rows) > kMostBandBytes / 2) --most_rows;
-  const int64_t fair_rows = shape.images % target.threads == 0 ? shape.down.out : divide_up(shape.down.out, target.threads);
+  const int64_t fair_rows =
+      shape.images % target.threads == 0 ? shape.down.out : divide_up(shape.down.out, target.threads);
   const int64_t rows = std::min(most_rows, fair_rows);
   const auto add = [&](int down, int across, int64_t band_rows, int64_t columns, const char* inner) {
     Config config{{"band_tiles", fmt::format("{}x{}", down, across)},

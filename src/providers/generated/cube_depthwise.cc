@@ -11,7 +11,7 @@ namespace attune::generated {
 namespace {
 
 constexpr int kBias = 2;
-constexpr int64_t kBlock = 16;        // channels in a block of nchw16c
+constexpr int64_t kBlock = 16;          // channels in a block of nchw16c
 constexpr int64_t kLongestFilter = 49;  // taps whose text is still readable
 
 cube::DepthwiseAxis axis_of(const WindowAxis& axis) {
@@ -73,7 +73,8 @@ std::vector<Config> depthwise_configs(const DepthwiseProblem& problem, const Pro
   if (!target.vectors || (shape.padded_channels && target.isa.lanes != kBlock)) return configs;
   const auto add = [&](int64_t pixels, int64_t rows, int64_t of_blocks) {
     Config config{{"tile_pixels", std::to_string(std::min(pixels, shape.across.out))},
-                  {"band_rows", std::to_string(rows)}, {"band_channels", std::to_string(of_blocks * target.isa.lanes)}};
+                  {"band_rows", std::to_string(rows)},
+                  {"band_channels", std::to_string(of_blocks * target.isa.lanes)}};
     if (std::ranges::find(configs, config) == configs.end()) configs.push_back(std::move(config));
   };
   for (const int64_t pixels : {7, 4, 6, 8, 14}) {

@@ -101,7 +101,8 @@ void CubeVectorsGenerator::declare(const Workload& workload, GeneratorSpace& spa
   space.ordinal("task_columns", numbers_in(sweep, "task_columns", shares(problem.shape.columns, 16)));
   space.categorical("inner", {"rows", "columns"});
   space.categorical("split", {"rows", "columns"});
-  const bool can_block = !problem.shape.by_table() && problem.shape.src == DType::f32 && problem.shape.dst == DType::f32;
+  const bool can_block =
+      !problem.shape.by_table() && problem.shape.src == DType::f32 && problem.shape.dst == DType::f32;
   space.ordinal("depth_block", can_block ? std::vector<int64_t>{0, 96, 128, 256, 512} : std::vector<int64_t>{0});
   space.ordinal("unroll", {1, 2, 4});
   space.ordinal("prefetch", {0, 8, 16});
@@ -135,7 +136,8 @@ void CubeTilesGenerator::declare(const Workload& workload, GeneratorSpace& space
   const auto sweep = tile_sweep(workload);
   const Param tiles = space.categorical("tiles", texts_in(sweep, "tiles"));
   const Param height = space.ordinal("tiles_height", numbers_in(sweep, "tiles_height", {}));
-  const Param rows = space.ordinal("tiles_task_rows", numbers_in(sweep, "tiles_task_rows", shares(problem.shape.rows, 16)));
+  const Param rows =
+      space.ordinal("tiles_task_rows", numbers_in(sweep, "tiles_task_rows", shares(problem.shape.rows, 16)));
   space.ordinal("tiles_task_columns", numbers_in(sweep, "tiles_task_columns", shares(problem.shape.columns, 16)));
   const auto sources = texts_in(sweep, "tiles_src");
   const Param src = space.categorical("tiles_src", sources);
@@ -146,7 +148,8 @@ void CubeTilesGenerator::declare(const Workload& workload, GeneratorSpace& space
       {tiles, height, rows, src},
       [problem, names, sources](std::span<const int64_t> v) {
         const std::string& across = names.at(static_cast<size_t>(v[0]));
-        return packed_bytes(problem, across[0] - '0', v[1], v[2], sources.at(static_cast<size_t>(v[3]))) <= kMostPackedBytes;
+        return packed_bytes(problem, across[0] - '0', v[1], v[2], sources.at(static_cast<size_t>(v[3]))) <=
+               kMostPackedBytes;
       },
       "the packed rows of a task fit the stack");
 }

@@ -51,8 +51,8 @@ class CubeDepthwiseGenerator final : public Generator {
   GeneratedKernel emit(const Workload& workload, const Config& config) const override;
 };
 
-/// Every configuration of the fixed sweep that bench/kernels times, of all cube generators that serve the workload, each
-/// with its `generator`; `offered` lists the first few of them.
+/// Every configuration of the fixed sweep that bench/kernels times, of all cube generators that serve the workload,
+/// each with its `generator`; `offered` lists the first few of them.
 std::vector<Config> cube_sweep(const Workload& workload);
 
 }  // namespace attune

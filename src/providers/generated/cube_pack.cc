@@ -12,7 +12,9 @@ namespace {
 class WeightsIndex {
  public:
   explicit WeightsIndex(const ProductProblem& problem)
-      : shape_(problem.shape), conv_(problem.conv.has_value()), merged_(problem.merged),
+      : shape_(problem.shape),
+        conv_(problem.conv.has_value()),
+        merged_(problem.merged),
         channels_(problem.shape.depth / problem.merged) {}
   int64_t operator()(int64_t group, int64_t column, int64_t tap, int64_t c) const {
     if (!conv_) return c * shape_.columns + column;
@@ -26,12 +28,11 @@ class WeightsIndex {
   int64_t merged_, channels_;  // of one tap
 };
 
-/// The same loop for every order: panels of `panel_columns`, the last padded to whole `lanes`; in each the taps, in each
-/// tap the depth in steps of `step_depth` elements. `place(column, depth)` says where inside a step of `width` columns
-/// an element lies.
-template <class T, class Place>
-Tensor pack(const ProductProblem& problem, const Tensor& weights, int64_t panel_columns, int64_t lanes,
-            int64_t step_depth, const Place& place) {
+/// The same loop for every order: panels of `panel_columns`, the last padded to whole `lanes`; in each the taps, in
+/// each tap the depth in steps of `step_depth` elements. `place(column, depth)` says where inside a step of `width`
+/// columns an element lies.
+template <class T, class Place> Tensor pack(const ProductProblem& problem, const Tensor& weights, int64_t panel_columns,
+                                            int64_t lanes, int64_t step_depth, const Place& place) {
   const cube::ProductShape& shape = problem.shape;
   const int64_t steps = cube::divide_up(shape.depth, step_depth) * shape.taps;
   const int64_t padded_columns = cube::divide_up(shape.columns, lanes) * lanes;
@@ -50,8 +51,7 @@ Tensor pack(const ProductProblem& problem, const Tensor& weights, int64_t panel_
       for (int64_t tap = 0; tap < shape.taps; ++tap)
         for (int64_t c = 0; c < shape.depth; ++c) {
           T* step = panel + (tap * cube::divide_up(shape.depth, step_depth) + c / step_depth) * step_depth * width;
-          for (int64_t n = 0; n < columns; ++n)
-            step[place(n, c % step_depth)] = from[index(group, first + n, tap, c)];
+          for (int64_t n = 0; n < columns; ++n) step[place(n, c % step_depth)] = from[index(group, first + n, tap, c)];
         }
     }
   });
@@ -69,9 +69,8 @@ Tensor pack_vector_weights(const ProductProblem& problem, const cube::VectorSche
 
 Tensor pack_tile_weights(const ProductProblem& problem, const cube::TileSchedule& schedule, const Tensor& weights) {
   // A step of the depth is a row of tiles; a tile holds 16 pairs of the depth for 16 columns.
-  return pack<BFloat16>(problem, weights, schedule.panel_columns(), 16, cube::kTileDepth, [](int64_t n, int64_t c) {
-    return n / 16 * 512 + c / 2 * 32 + n % 16 * 2 + c % 2;
-  });
+  return pack<BFloat16>(problem, weights, schedule.panel_columns(), 16, cube::kTileDepth,
+                        [](int64_t n, int64_t c) { return n / 16 * 512 + c / 2 * 32 + n % 16 * 2 + c % 2; });
 }
 
 Tensor row_table(const ProductProblem& problem, int64_t tile_rows) {

@@ -49,7 +49,8 @@ std::variant<ProductProblem, Refusal> conv_problem(const Workload& workload) {
   const TensorSpec &src = workload.input(0), &weights = workload.input(1), &dst = workload.output(0);
   if (src.dims.size() < 3) return refuse("a convolution without spatial dims");
   if (src.layout != Layout::nhwc || dst.layout != Layout::nhwc)
-    return refuse("a convolution as a matrix product reads and writes channels last, got {} -> {}", to_text(src), to_text(dst));
+    return refuse("a convolution as a matrix product reads and writes channels last, got {} -> {}", to_text(src),
+                  to_text(dst));
   const Node node = workload.node();
   ProductProblem problem;
   problem.conv = conv_geometry(OpContext(node), src.dims, weights.dims);
@@ -76,7 +77,8 @@ bool is_conv(const Workload& workload) {
   return workload.domain.empty() ? workload.op == "Conv" : workload.domain == "attune" && workload.op == "FusedConv";
 }
 bool is_matmul(const Workload& workload) {
-  return workload.domain.empty() ? workload.op == "MatMul" : workload.domain == "attune" && workload.op == "FusedMatMul";
+  return workload.domain.empty() ? workload.op == "MatMul"
+                                 : workload.domain == "attune" && workload.op == "FusedMatMul";
 }
 
 std::variant<cube::Epilogue, Refusal> cube_epilogue(const Workload& workload, int bias) {
@@ -97,11 +99,14 @@ std::variant<cube::Epilogue, Refusal> cube_epilogue(const Workload& workload, in
     if (!step.is_binary()) continue;
     const TensorSpec& operand = workload.input(static_cast<size_t>(step.input));
     const auto reach = reach_of(workload, operand);
-    if (!reach) return refuse("operand {} of the epilogue spreads over {} in no way that kernels have", to_text(operand), to_text(workload.output(0)));
+    if (!reach)
+      return refuse("operand {} of the epilogue spreads over {} in no way that kernels have", to_text(operand),
+                    to_text(workload.output(0)));
     add_operand(step.input, *reach);
   }
   for (const cube::Operand& operand : epilogue.operands)
-    if (!served_type(operand.dtype)) return refuse("an operand of the epilogue is {}; kernels read f32 and bf16", dtype_name(operand.dtype));
+    if (!served_type(operand.dtype))
+      return refuse("an operand of the epilogue is {}; kernels read f32 and bf16", dtype_name(operand.dtype));
   return epilogue;
 }
 
@@ -109,7 +114,8 @@ std::variant<ProductProblem, Refusal> product_problem(const Workload& workload) 
   if (!is_conv(workload) && !is_matmul(workload)) return refuse("operator '{}' is no matrix product", workload.op);
   const TensorSpec &src = workload.input(0), &weights = workload.input(1), &dst = workload.output(0);
   if (!served_type(src.dtype) || src.dtype != weights.dtype || !served_type(dst.dtype))
-    return refuse("products are generated for f32 and bf16, got {} and {} -> {}", dtype_name(src.dtype), dtype_name(weights.dtype), dtype_name(dst.dtype));
+    return refuse("products are generated for f32 and bf16, got {} and {} -> {}", dtype_name(src.dtype),
+                  dtype_name(weights.dtype), dtype_name(dst.dtype));
   if (!weights.constant) return refuse("the weights are not constant, so they cannot be packed ahead");
   if (element_count(src.dims) == 0 || element_count(weights.dims) == 0 || element_count(dst.dims) == 0)
     return refuse("an operand is empty");

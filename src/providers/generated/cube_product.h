@@ -16,7 +16,7 @@ struct ProductProblem {
   cube::ProductShape shape;
   cube::Epilogue epilogue;
   std::optional<ConvGeometry> conv;  // nothing: a matrix product
-  int64_t merged = 1;  // taps side by side that make one piece of `depth` elements
+  int64_t merged = 1;                // taps side by side that make one piece of `depth` elements
 };
 
 /// The problem, or why the workload is none.

@@ -34,11 +34,13 @@ constexpr RegisterTile kTiles512[] = {{6, 4}, {8, 3}, {9, 3}, {14, 2}, {12, 2}, 
 constexpr RegisterTile kTiles256[] = {{6, 2}, {4, 3}, {3, 4}, {12, 1}};
 
 /// Multiply-adds that a tiling issues for one step of the depth, edges included, in cycles of two a cycle: what the
-/// default minimises. Tiles of few accumulators wait for their own results, eight are in flight.
+/// default minimises. Tiles of few accumulators wait for their own results, eight are in flight; loads are not quite
+/// free beside the products, which makes square tiles better than long ones.
 double tiling_cost(const cube::ProductShape& shape, RegisterTile tile, int lanes) {
   const auto cost = [&](int64_t rows, int64_t vectors) {
     const double products = static_cast<double>(rows * vectors);
-    return std::max({products / 2, 4.0, static_cast<double>(rows + vectors) / 2}) + 0.3;
+    const double loads = static_cast<double>(rows + vectors);
+    return std::max({products / 2, 4.0, loads / 2}) + 0.1 * loads;
   };
   const int64_t vectors = divide_up(shape.columns, lanes);
   const int64_t whole = vectors / tile.vectors, edge = vectors % tile.vectors;
@@ -100,8 +102,8 @@ void append_vector_configs(const ProductProblem& problem, const ProductTarget& t
   configs.insert(configs.end(), later.begin(), later.end());
 }
 
-Config tile_config(int down, int across, int tile_rows, int64_t task_rows, int64_t task_columns, bool packed, Axis inner,
-                   Axis split) {
+Config tile_config(int down, int across, int tile_rows, int64_t task_rows, int64_t task_columns, bool packed,
+                   Axis inner, Axis split) {
   return {{"tiles", fmt::format("{}x{}", down, across)},
           {"tiles_height", std::to_string(tile_rows)},
           {"tiles_task_rows", std::to_string(task_rows)},
@@ -144,9 +146,8 @@ void append_tile_configs(const ProductProblem& problem, const ProductTarget& tar
       for (const Axis split : {Axis::rows, Axis::columns}) {
         const int64_t fair = round_up(divide_up(shape.rows, target.threads), block);
         const int64_t rows = split == Axis::rows ? std::min(fair, held) : std::min(round_up(shape.rows, block), held);
-        const int64_t columns = split == Axis::rows
-                                    ? round_up(shape.columns, panel)
-                                    : round_up(divide_up(shape.columns, target.threads), panel);
+        const int64_t columns = split == Axis::rows ? round_up(shape.columns, panel)
+                                                    : round_up(divide_up(shape.columns, target.threads), panel);
         for (const int64_t task_rows : {rows, std::min(rows, 2 * block)})
           for (const bool packed : {true, false}) {
             if (!packed && !can_read_directly) continue;

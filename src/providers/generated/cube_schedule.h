@@ -29,7 +29,8 @@ int64_t packed_bytes(const ProductProblem& problem, int64_t tiles_down, int64_t 
                      std::string_view src);
 inline constexpr int64_t kMostPackedBytes = 1 << 20;
 
-/// Schedules of a config; UserError for values that make none. Rows and columns of a task are rounded up to whole tiles.
+/// Schedules of a config; UserError for values that make none. Rows and columns of a task are rounded up to whole
+/// tiles.
 cube::VectorSchedule vector_schedule(const ProductProblem& problem, const ProductTarget& target, const Config& config);
 cube::TileSchedule tile_schedule(const ProductProblem& problem, const Config& config);
 

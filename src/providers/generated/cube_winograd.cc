@@ -39,7 +39,8 @@ std::variant<WinogradProblem, Refusal> winograd_problem(const Workload& workload
   auto found = product_problem(workload);
   if (const auto* refusal = std::get_if<Refusal>(&found)) return *refusal;
   const auto& product = std::get<ProductProblem>(found);
-  if (!product.conv || product.conv->axes.size() != 2) return refuse("winograd is for convolutions with two spatial dims");
+  if (!product.conv || product.conv->axes.size() != 2)
+    return refuse("winograd is for convolutions with two spatial dims");
   const ConvGeometry& geometry = *product.conv;
   for (const WindowAxis& axis : geometry.axes)
     if (axis.kernel != 3 || axis.stride != 1 || axis.dilation != 1)
@@ -51,7 +52,8 @@ std::variant<WinogradProblem, Refusal> winograd_problem(const Workload& workload
     return refuse("winograd is generated for one group and whole vectors of channels, got {} -> {} in {} groups",
                   geometry.in_channels, geometry.out_channels, geometry.groups);
   WinogradProblem problem;
-  problem.shape = {geometry.batch, geometry.in_channels, geometry.out_channels, axis_of(geometry.axes[0]), axis_of(geometry.axes[1])};
+  problem.shape = {geometry.batch, geometry.in_channels, geometry.out_channels, axis_of(geometry.axes[0]),
+                   axis_of(geometry.axes[1])};
   problem.epilogue = product.epilogue;
   return problem;
 }
@@ -65,8 +67,8 @@ std::vector<Config> winograd_configs(const WinogradProblem& problem, const Produ
   if (!target.vectors) return configs;
   const cube::WinogradShape& shape = problem.shape;
   const int64_t lanes = target.isa.lanes;
-  const std::vector<std::pair<int, int>> tiles =
-      lanes == 16 ? std::vector<std::pair<int, int>>{{6, 4}, {14, 2}, {8, 3}} : std::vector<std::pair<int, int>>{{6, 2}, {4, 3}};
+  const std::vector<std::pair<int, int>> tiles = lanes == 16 ? std::vector<std::pair<int, int>>{{6, 4}, {14, 2}, {8, 3}}
+                                                             : std::vector<std::pair<int, int>>{{6, 2}, {4, 3}};
   for (const int output : output_tiles(problem))
     for (const auto& [rows, vectors] : tiles)
       for (const bool by_columns : {false, true}) {
@@ -88,7 +90,8 @@ std::vector<Config> winograd_configs(const WinogradProblem& problem, const Produ
   return configs;
 }
 
-cube::WinogradSchedule winograd_schedule(const WinogradProblem& problem, const ProductTarget& target, const Config& config) {
+cube::WinogradSchedule winograd_schedule(const WinogradProblem& problem, const ProductTarget& target,
+                                         const Config& config) {
   cube::WinogradSchedule schedule;
   schedule.isa = target.isa;
   schedule.output_tile = static_cast<int>(number_of(config, "winograd_output", 2));
@@ -102,15 +105,19 @@ cube::WinogradSchedule winograd_schedule(const WinogradProblem& problem, const P
   schedule.tile_rows = static_cast<int>(rows);
   schedule.tile_vectors = static_cast<int>(columns / lanes);
   schedule.block_tiles = number_of(config, "winograd_block", 1);
-  schedule.task_tiles = divide_up(number_of(config, "winograd_task_tiles", 1), schedule.block_tiles) * schedule.block_tiles;
+  schedule.task_tiles =
+      divide_up(number_of(config, "winograd_task_tiles", 1), schedule.block_tiles) * schedule.block_tiles;
   const int64_t panels = divide_up(problem.shape.out_channels, schedule.panel_columns());
-  schedule.task_panels = std::min(panels, divide_up(number_of(config, "winograd_task_columns", 1), schedule.panel_columns()));
-  const int64_t bytes = cube::winograd_tasks(problem.shape, schedule) * cube::winograd_task_bytes(problem.shape, schedule);
+  schedule.task_panels =
+      std::min(panels, divide_up(number_of(config, "winograd_task_columns", 1), schedule.panel_columns()));
+  const int64_t bytes =
+      cube::winograd_tasks(problem.shape, schedule) * cube::winograd_task_bytes(problem.shape, schedule);
   if (bytes > kMostWorkspaceBytes) throw UserError("{} bytes of transformed tiles are too many", bytes);
   return schedule;
 }
 
-Tensor transform_weights(const WinogradProblem& problem, const cube::WinogradSchedule& schedule, const Tensor& weights) {
+Tensor transform_weights(const WinogradProblem& problem, const cube::WinogradSchedule& schedule,
+                         const Tensor& weights) {
   const int64_t ic = problem.shape.in_channels, oc = problem.shape.out_channels, side = schedule.input_tile();
   const auto rows = cube::winograd_matrices(schedule.output_tile).weights;
   const int64_t panel = schedule.panel_columns();
@@ -127,7 +134,8 @@ Tensor transform_weights(const WinogradProblem& problem, const cube::WinogradSch
             double sum = 0;
             for (size_t p = 0; p < 3; ++p)
               for (size_t q = 0; q < 3; ++q)
-                sum += rows[static_cast<size_t>(i)][p] * static_cast<double>(g[p * 3 + q]) * rows[static_cast<size_t>(j)][q];
+                sum += rows[static_cast<size_t>(i)][p] * static_cast<double>(g[p * 3 + q]) *
+                       rows[static_cast<size_t>(j)][q];
             to[(i * side + j) * ic * oc + n / panel * panel * ic + c * width + n % panel] = static_cast<float>(sum);
           }
       }

@@ -15,7 +15,8 @@ std::variant<WinogradProblem, Refusal> winograd_problem(const Workload& workload
 /// Output tiles that are accurate enough, the best first.
 std::vector<int> output_tiles(const WinogradProblem& problem);
 std::vector<Config> winograd_configs(const WinogradProblem& problem, const ProductTarget& target);
-cube::WinogradSchedule winograd_schedule(const WinogradProblem& problem, const ProductTarget& target, const Config& config);
+cube::WinogradSchedule winograd_schedule(const WinogradProblem& problem, const ProductTarget& target,
+                                         const Config& config);
 Tensor transform_weights(const WinogradProblem& problem, const cube::WinogradSchedule& schedule, const Tensor& weights);
 
 }  // namespace attune::generated
