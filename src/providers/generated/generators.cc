@@ -1,5 +1,5 @@
-#include "providers/generated/generator.h"
 #include "providers/generated/cube_generators.h"
+#include "providers/generated/generator.h"
 #include "providers/generated/vector_map.h"
 #include "providers/generated/vector_permute.h"
 #include "providers/generated/vector_rows.h"
@@ -15,7 +15,8 @@ std::span<const Generator* const> generators() {
   static const VectorMapGenerator map;
   static const VectorPermuteGenerator permute;
   static const VectorRowsGenerator rows;
-  static const Generator* const list[] = {&cube_winograd, &cube_bands, &cube_tiles, &cube_vectors, &cube_depthwise, &map, &rows, &permute};
+  static const Generator* const list[] = {&cube_winograd,  &cube_bands, &cube_tiles, &cube_vectors,
+                                          &cube_depthwise, &map,        &rows,       &permute};
   return list;
 }
 
