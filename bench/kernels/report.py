@@ -4,6 +4,7 @@ workload, then every workload."""
 
 import csv
 import math
+import re
 import sys
 from collections import defaultdict
 
@@ -21,12 +22,14 @@ def read(paths):
 
 
 def short(workload):
-    """`FusedConv 1x58x28x28 * 58x58x1x1 relu`: what tells workloads apart."""
-    operands = [part.split("[")[1].split("]")[0] for part in workload.split("->")[0].split("(")[1].split(", ") if "[" in part]
-    attributes = workload.split("{")[1].rstrip("}") if "{" in workload else ""
-    keep = [a for a in attributes.split("], ") if a.startswith(("epilogue", "strides", "group"))]
-    text = "], ".join(keep).replace("epilogue=", "").replace("strides=", "stride ")
-    return f"{operands[0]} · {operands[1]} {text}".strip()
+    """`1x58x28x28 · 58x58x1x1 relu`: what tells workloads apart."""
+    operands = re.findall(r"\[([0-9x]+)\]", workload.split("->")[0])
+    strides = re.search(r"strides=\[(\d+), (\d+)\]", workload)
+    steps = re.search(r"epilogue=\[([^]]*)\]", workload)
+    text = f"{operands[0]} · {operands[1]}"
+    if strides and strides.groups() != ("1", "1"):
+        text += f" stride {strides[1]}"
+    return text + (f" {steps[1]}" if steps else "")
 
 
 def main():
