@@ -22,9 +22,10 @@ std::string literal(float value) {
 
 std::string_view function_of(Kind kind) {
   switch (kind) {
+    case Kind::exp: return "exp";
     case Kind::elu:
-    case Kind::exp:
-    case Kind::mish: return "exp";
+    case Kind::mish:
+    case Kind::softplus: return "bounded_exp";
     case Kind::sigmoid:
     case Kind::swish: return "sigmoid";
     case Kind::tanh:
@@ -51,7 +52,7 @@ void write_step(Text& text, const Epilogue& epilogue, const EpilogueStep& step) 
     case Kind::mul: text.line("x = x * {};", operand_value(epilogue, step.input)); return;
     case Kind::relu: text.line("x = x < 0.f ? (vf){{}} : x;"); return;
     case Kind::leaky_relu: text.line("x = x < 0.f ? x * {} : x;", a); return;
-    case Kind::elu: text.line("x = x < 0.f ? {} * (exp_of(x) - 1.f) : x;", a); return;
+    case Kind::elu: text.line("x = x < 0.f ? {} * (bounded_exp(x) - 1.f) : x;", a); return;
     case Kind::sigmoid: text.line("x = sigmoid_of(x);"); return;
     case Kind::tanh: text.line("x = tanh_of(x);"); return;
     case Kind::gelu_erf: text.line("x = 0.5f * x * (1.f + erf_of(x * 0.70710678f));"); return;
@@ -71,12 +72,12 @@ void write_step(Text& text, const Epilogue& epilogue, const EpilogueStep& step) 
       return;
     case Kind::mish:  // x tanh(log(1 + e)) as a quotient; beyond 20 it is x
       text.open("");
-      text.line("const vf e = exp_of(x < 20.f ? x : splat(20.f)), n = e * e + 2.f * e;");
+      text.line("const vf e = bounded_exp(x < 20.f ? x : splat(20.f)), n = e * e + 2.f * e;");
       text.line("x = x < 20.f ? x * n / (n + 2.f) : x;");
       text.close();
       return;
     case Kind::clip: text.line("x = x < {0} ? splat({0}) : (x > {1} ? splat({1}) : x);", a, b); return;
-    case Kind::softplus: text.line("x = log1p_of(exp_of(x < 0.f ? x : -x)) + (x < 0.f ? (vf){{}} : x);"); return;
+    case Kind::softplus: text.line("x = log1p_of(bounded_exp(x < 0.f ? x : -x)) + (x < 0.f ? (vf){{}} : x);"); return;
     case Kind::sqrt: text.line("x = __builtin_elementwise_sqrt(x);"); return;
     case Kind::exp: text.line("x = exp_of(x);"); return;
     case Kind::abs: text.line("x = x < 0.f ? -x : x;"); return;
@@ -96,7 +97,7 @@ std::string epilogue_text(const Epilogue& epilogue) {
   std::set<std::string_view> functions;
   for (const EpilogueStep& step : epilogue.steps) {
     functions.insert(function_of(step.kind));
-    if (step.kind == Kind::softplus) functions.insert({"exp", "log1p"});
+    if (step.kind == Kind::softplus) functions.insert("log1p");
   }
   Text text;
   text.paste(function_definitions(functions));

@@ -11,32 +11,36 @@ struct Function {
 
 // Each is a plain reduction of the argument and a short series; vectors of any width.
 constexpr Function kFunctions[] = {
-    {"exp", "", R"(
-// e^x = 2^n e^r with |r| <= ln 2 / 2; the sum of a large constant rounds to the integer n.
-INLINE vf exp_of(vf x) {
-  const vf low = splat(-87.3365f), high = splat(88.7228f);
-  const vf y = x < low ? low : (x > high ? high : x);
-  const vf rounded = y * 1.44269504f + 12582912.f;
+    {"bounded_exp", "", R"(
+// e^x of x held within [-87, 87], where neither end overflows: e^x = 2^n e^r with |r| <= ln 2 / 2; the sum of a large
+// constant rounds to the integer n.
+INLINE vf bounded_exp(vf x) {
+  x = x < -87.f ? splat(-87.f) : x;
+  x = x > 87.f ? splat(87.f) : x;
+  const vf rounded = x * 1.44269504f + 12582912.f;
   const vf n = rounded - 12582912.f;
-  const vf r = (y - n * 0.693145752f) - n * 1.42860677e-6f;
+  const vf r = (x - n * 0.693145752f) - n * 1.42860677e-6f;
   vf p = r * (1 / 5040.f) + 1 / 720.f;
   p = p * r + 1 / 120.f;
   p = p * r + 1 / 24.f;
   p = p * r + 1 / 6.f;
   p = p * r + 0.5f;
   p = (p * r) * r + r + 1.f;
-  // 2^n in two factors, for n = 128 has no exponent of its own.
-  const vi whole = __builtin_convertvector(n, vi), half = whole >> 1;
-  p = p * (vf)((half + 127) << 23) * (vf)((whole - half + 127) << 23);
-  p = x < low ? (vf){} : p;
-  p = x > high ? splat(__builtin_inff()) : p;
+  return (vf)((vi)p + ((vi)rounded << 23));
+}
+)"},
+    {"exp", "bounded_exp", R"(
+// The whole range, as the product of two halves.
+INLINE vf exp_of(vf x) {
+  const vf half = bounded_exp(x * 0.5f);
+  const vf p = half * half;
   return x == x ? p : x;
 }
 )"},
-    {"sigmoid", "exp", R"(
-INLINE vf sigmoid_of(vf x) { return 1.f / (1.f + exp_of(-x)); }
+    {"sigmoid", "bounded_exp", R"(
+INLINE vf sigmoid_of(vf x) { return 1.f / (1.f + bounded_exp(-x)); }
 )"},
-    {"tanh", "exp", R"(
+    {"tanh", "bounded_exp", R"(
 // The series near 0, where the other form cancels.
 INLINE vf tanh_of(vf x) {
   const vf s = x * x;
@@ -46,11 +50,11 @@ INLINE vf tanh_of(vf x) {
   p = p * s + 2 / 15.f;
   p = p * s - 1 / 3.f;
   const vf near = x + x * s * p;
-  const vf far = 1.f - 2.f / (exp_of(2.f * x) + 1.f);
+  const vf far = 1.f - 2.f / (bounded_exp(2.f * x) + 1.f);
   return s < 0.16f ? near : far;
 }
 )"},
-    {"erf", "exp", R"(
+    {"erf", "bounded_exp", R"(
 // Abramowitz and Stegun 7.1.26.
 INLINE vf erf_of(vf x) {
   const vf size = x < 0.f ? -x : x;
@@ -59,7 +63,7 @@ INLINE vf erf_of(vf x) {
   p = p * t + 1.421413741f;
   p = p * t - 0.284496736f;
   p = p * t + 0.254829592f;
-  const vf far = 1.f - p * t * exp_of(-(size * size));
+  const vf far = 1.f - p * t * bounded_exp(-(size * size));
   return x < 0.f ? -far : far;
 }
 )"},

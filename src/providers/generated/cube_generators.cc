@@ -216,7 +216,7 @@ std::vector<Config> CubeWinogradGenerator::offered(const Workload& workload) con
 void CubeWinogradGenerator::declare(const Workload& workload, GeneratorSpace& space) const {
   const WinogradProblem problem = require(winograd_problem(workload));
   const auto sweep = winograd_sweep(workload);
-  space.ordinal("winograd_output", {2, 4});
+  space.ordinal("winograd_output", numbers_in(sweep, "winograd_output", {}));
   space.categorical("winograd_tile", texts_in(sweep, "winograd_tile"));
   space.ordinal("winograd_block", numbers_in(sweep, "winograd_block", {6, 12, 14, 28}));
   space.ordinal("winograd_task_tiles", numbers_in(sweep, "winograd_task_tiles", {}));

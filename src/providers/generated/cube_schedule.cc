@@ -34,11 +34,13 @@ constexpr RegisterTile kTiles512[] = {{6, 4}, {8, 3}, {9, 3}, {14, 2}, {12, 2}, 
 constexpr RegisterTile kTiles256[] = {{6, 2}, {4, 3}, {3, 4}, {12, 1}};
 
 /// Multiply-adds that a tiling issues for one step of the depth, edges included, in cycles of two a cycle: what the
-/// default minimises. Tiles of few accumulators wait for their own results, eight are in flight.
+/// default minimises. Tiles of few accumulators wait for their own results, eight are in flight; loads are not quite
+/// free beside the products, which makes square tiles better than long ones.
 double tiling_cost(const cube::ProductShape& shape, RegisterTile tile, int lanes) {
   const auto cost = [&](int64_t rows, int64_t vectors) {
     const double products = static_cast<double>(rows * vectors);
-    return std::max({products / 2, 4.0, static_cast<double>(rows + vectors) / 2}) + 0.3;
+    const double loads = static_cast<double>(rows + vectors);
+    return std::max({products / 2, 4.0, loads / 2}) + 0.1 * loads;
   };
   const int64_t vectors = divide_up(shape.columns, lanes);
   const int64_t whole = vectors / tile.vectors, edge = vectors % tile.vectors;

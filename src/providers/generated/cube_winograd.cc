@@ -17,6 +17,16 @@ cube::DepthwiseAxis axis_of(const WindowAxis& axis) {
   return {axis.in, axis.out, axis.kernel, axis.stride, axis.dilation, axis.pad_begin};
 }
 
+/// F(4,3) loses about three bits, relative to the largest sum. Steps that bound the results make the largest result
+/// smaller than that, so they get F(2,3), which loses less than one.
+bool keeps_scale(const cube::Epilogue& epilogue) {
+  using Kind = EpilogueStep::Kind;
+  return std::ranges::none_of(epilogue.steps, [](const EpilogueStep& step) {
+    return step.kind == Kind::sigmoid || step.kind == Kind::hard_sigmoid || step.kind == Kind::tanh ||
+           step.kind == Kind::clip || step.kind == Kind::sqrt || step.kind == Kind::exp;
+  });
+}
+
 /// Tiles that pass together: few enough that they stay in half of L2, and equal shares of what a thread has.
 int64_t fair_block(int64_t thread_tiles, int64_t tile_bytes, const ProductTarget& target) {
   const int64_t most = std::max<int64_t>(4, target.l2_bytes / 2 / tile_bytes);
@@ -48,6 +58,10 @@ std::variant<WinogradProblem, Refusal> winograd_problem(const Workload& workload
   return problem;
 }
 
+std::vector<int> output_tiles(const WinogradProblem& problem) {
+  return keeps_scale(problem.epilogue) ? std::vector<int>{4, 2} : std::vector<int>{2};
+}
+
 std::vector<Config> winograd_configs(const WinogradProblem& problem, const ProductTarget& target) {
   std::vector<Config> configs;
   if (!target.vectors) return configs;
@@ -55,7 +69,7 @@ std::vector<Config> winograd_configs(const WinogradProblem& problem, const Produ
   const int64_t lanes = target.isa.lanes;
   const std::vector<std::pair<int, int>> tiles = lanes == 16 ? std::vector<std::pair<int, int>>{{6, 4}, {14, 2}, {8, 3}}
                                                              : std::vector<std::pair<int, int>>{{6, 2}, {4, 3}};
-  for (const int output : {4, 2})
+  for (const int output : output_tiles(problem))
     for (const auto& [rows, vectors] : tiles)
       for (const bool by_columns : {false, true}) {
         if (vectors * lanes > shape.out_channels) continue;
@@ -81,8 +95,9 @@ cube::WinogradSchedule winograd_schedule(const WinogradProblem& problem, const P
   cube::WinogradSchedule schedule;
   schedule.isa = target.isa;
   schedule.output_tile = static_cast<int>(number_of(config, "winograd_output", 2));
-  if (schedule.output_tile != 2 && schedule.output_tile != 4)
-    throw UserError("winograd_output is {}, expected 2 or 4", schedule.output_tile);
+  const auto allowed = output_tiles(problem);
+  if (std::ranges::find(allowed, schedule.output_tile) == allowed.end())
+    throw UserError("winograd_output is {}, expected 2, or 4 where no step bounds the results", schedule.output_tile);
   const auto [rows, columns] = pair_of(config, "winograd_tile");
   const int64_t lanes = target.isa.lanes;
   if (rows < 1 || rows > 30 || columns < lanes || columns % lanes != 0 || (rows + 1) * (columns / lanes) > 40)

@@ -12,6 +12,8 @@ struct WinogradProblem {
 };
 
 std::variant<WinogradProblem, Refusal> winograd_problem(const Workload& workload);
+/// Output tiles that are accurate enough, the best first.
+std::vector<int> output_tiles(const WinogradProblem& problem);
 std::vector<Config> winograd_configs(const WinogradProblem& problem, const ProductTarget& target);
 cube::WinogradSchedule winograd_schedule(const WinogradProblem& problem, const ProductTarget& target,
                                          const Config& config);

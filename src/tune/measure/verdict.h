@@ -32,8 +32,7 @@ using RatiosByProcess = std::vector<std::vector<double>>;
 /// From at least one ratio:
 ///
 /// - faster, slower: the whole interval and the medians of all processes lie on one side of 0, and the median is
-/// further
-///   out than the tie band and the noise: the floor, or half of what the processes differ by
+/// further out than the tie band and the noise: the floor, or half of what the processes differ by
 /// - tie: the whole interval lies within the larger of the tie band and twice the noise, or on one side of 0 but not as
 ///   far out as a claim needs
 /// - unresolved: more rounds are needed; always with fewer than the confidence takes (6 for 95 %)

@@ -1,0 +1,88 @@
+// Random points of the spaces of the cube generators, on shapes that fill no tile, and what the generators refuse.
+#include "codegen/isa.h"
+#include "conformance/check_kernel.h"
+#include "providers/generated/generated_provider.h"
+
+#include <gtest/gtest.h>
+
+namespace attune::testing {
+namespace {
+
+constexpr int kPointsEach = 5;
+
+bool has_compiler(const GeneratedProvider& provider) { return provider.note().empty(); }
+
+/// Whether this machine, as masked, has what kernels for the workload need.
+bool has_instructions(const Workload& workload) {
+  const TensorSpec& src = workload.input(0);
+  if (src.dtype == DType::bf16) return usable_isa() >= Isa::avx512_bf16;
+  return usable_isa() >= (src.layout == Layout::nchw16c ? Isa::avx512 : Isa::avx2);
+}
+
+class CubeSpace : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(CubeSpace, random_points_compute_what_the_reference_does) {
+  const GeneratedProvider provider;
+  if (!has_compiler(provider)) GTEST_SKIP() << provider.note();
+  const WorkloadCase what = parse_workload_case(GetParam());
+  const Example example = make_example(what, 1);
+  const Workload workload = complete_workload(what, example);
+  const auto offer = provider.offer(workload);
+  if (const auto* refusal = std::get_if<Refusal>(&offer)) {
+    ASSERT_FALSE(has_instructions(workload)) << refusal->reason;
+    GTEST_SKIP() << refusal->reason;
+  }
+  const Space space = provider.space(workload);
+  constexpr uint64_t kSeed = 17;
+  Random random(kSeed);
+  for (int i = 0; i < kPointsEach; ++i) {
+    const Config config = space.at(space.sample(random));
+    SCOPED_TRACE(fmt::format("seed {}: {}", kSeed, to_text(config)));
+    EXPECT_EQ(check_kernel(*provider.build(workload, config), workload, example), "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OddShapes, CubeSpace,
+    ::testing::Values(
+        "MatMul@17(f32[131x67], f32[67x101]*)", "MatMul@17(f32[1x257], f32[257x1000]*)",
+        "MatMul@17(f32[17x1], f32[1x13]*)", "MatMul@17(f32[37x1031], f32[1031x29]*)",
+        "MatMul@17(bf16[131x67], bf16[67x101]*)", "MatMul@17(bf16[1x31], bf16[31x7]*)",
+        "attune::FusedMatMul@1(bf16[53x96], bf16[96x70]*, bf16[70]*, bf16[53x70]) {epilogue = strings [\"add 2\", "
+        "\"gelu_erf\", \"add 3\"]}",
+        "Conv@17(f32[2x58x9x7]@nhwc, f32[29x58x1x1]*, f32[29]*) -> (?@nhwc)",
+        "Conv@17(f32[1x13x11x17]@nhwc, f32[19x13x3x3]*, f32[19]*) -> (?@nhwc) {pads = ints [1, 1, 1, 1], strides = "
+        "ints [2, 1]}",
+        "Conv@17(f32[1x16x12x10]@nhwc, f32[16x16x3x3]*, f32[16]*) -> (?@nhwc) {dilations = ints [2, 3], pads = ints "
+        "[2, 3, 2, 3]}",
+        "attune::FusedConv@1(f32[2x32x13x11]@nhwc, f32[80x32x3x3]*, f32[80]*, f32[2x80x13x11]@nhwc) -> (?@nhwc) {pads "
+        "= ints [1, 1, 1, 1], epilogue = strings [\"add 3\", \"relu\"]}",
+        "Conv@17(f32[1x48x7x7]@nhwc, f32[64x48x3x3]*) -> (?@nhwc) {pads = ints [0, 1, 2, 1]}",
+        "Conv@17(bf16[2x32x13x11]@nhwc, bf16[48x32x3x3]*, bf16[48]*) -> (?@nhwc) {pads = ints [1, 1, 1, 1]}",
+        "Conv@17(bf16[1x3x37x41]@nhwc, bf16[21x3x7x7]*, bf16[21]*) -> (?@nhwc) {pads = ints [3, 3, 3, 3], strides = "
+        "ints [2, 2]}",
+        "Conv@17(bf16[1x24x19x17]@nhwc, bf16[40x24x3x3]*) -> (?@nhwc) {pads = ints [1, 1, 1, 1], strides = ints [2, "
+        "2]}",
+        "Conv@17(bf16[1x64x9x9]@nhwc, bf16[34x32x3x3]*, bf16[34]*) -> (?@nhwc) {group = 2, pads = ints [2, 2, 2, 2], "
+        "dilations = ints [2, 2]}",
+        "Conv@17(f32[2x29x13x11]@nhwc, f32[29x1x3x3]*, f32[29]*) -> (?@nhwc) {group = 29, pads = ints [1, 1, 1, 1], "
+        "strides = ints [2, 2]}",
+        "Conv@17(bf16[1x37x13x17]@nchw16c, bf16[37x1x5x5]*, bf16[37]*) -> (?@nchw16c) {group = 37, pads = ints [2, 2, "
+        "2, 2]}"));
+
+TEST(CubeGenerators, refuse_in_words) {
+  const GeneratedProvider provider;
+  const auto reason = [&](const char* text) {
+    const WorkloadCase what = parse_workload_case(text);
+    const Workload workload = complete_workload(what, make_example(what, 1));
+    const auto offer = provider.offer(workload);
+    const auto* refusal = std::get_if<Refusal>(&offer);
+    return refusal ? refusal->reason : "offered";
+  };
+  EXPECT_NE(reason("MatMul@17(f32[5x7], f32[7x3])").find("not constant"), std::string::npos);
+  EXPECT_NE(reason("MatMul@17(f64[5x7], f64[7x3]*)").find("f32 and bf16"), std::string::npos);
+  EXPECT_NE(reason("Conv@17(f32[1x8x5x5], f32[4x8x3x3]*)").find("channels last"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace attune::testing
