@@ -1,11 +1,14 @@
 // Random points of the spaces of the cube generators, on shapes that fill no tile, and what the generators refuse.
 #include "codegen/isa.h"
-#include "conformance/check_kernel.h"
 #include "providers/generated/generated_provider.h"
+#include "tune/measure/check_kernel.h"
 
 #include <gtest/gtest.h>
 
 namespace attune::testing {
+
+using namespace tune;
+
 namespace {
 
 constexpr int kPointsEach = 5;
@@ -38,7 +41,7 @@ TEST_P(CubeSpace, random_points_compute_what_the_reference_does) {
   for (int i = 0; i < kPointsEach; ++i) {
     const Config config = space.at(space.sample(random));
     SCOPED_TRACE(fmt::format("seed {}: {}", kSeed, to_text(config)));
-    EXPECT_EQ(check_kernel(*provider.build(workload, config), workload, example), "");
+    EXPECT_EQ(check_kernel(*provider.build(workload, config), workload, example).flaw, "");
   }
 }
 
