@@ -32,6 +32,8 @@ std::span<const Verb> verbs();
 Action add_run(CLI::App& verb);
 Action add_bench(CLI::App& verb);
 Action add_why(CLI::App& verb);
+Action add_kernel(CLI::App& verb);
+Action add_measure(CLI::App& verb);
 Action add_plan(CLI::App& verb);
 Action add_inspect(CLI::App& verb);
 Action add_zoo(CLI::App& verb);

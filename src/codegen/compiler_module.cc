@@ -37,26 +37,40 @@ std::vector<fs::path> candidates() {
           here.parent_path() / "lib" / ATTUNE_LIBRARY_ARCHITECTURE / "attune" / kModule, here.parent_path() / kModule};
 }
 
-CompilerLookup look_up() {
-  for (const fs::path& path : candidates()) {
+/// The first that is there; empty when none is.
+const fs::path& module_file() {
+  static const fs::path found = [] {
     std::error_code error;
-    if (!fs::exists(path, error)) continue;
-    // RTLD_LOCAL keeps LLVM's symbols to the module.
-    void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (module == nullptr)
-      return {nullptr, fmt::format("the compiler module cannot be loaded ({}); {}", dlerror(), kRemedy)};
-    const auto make = reinterpret_cast<MakeCompiler>(dlsym(module, kMakeCompiler));
-    if (make == nullptr)
-      return {nullptr, fmt::format("'{}' is no compiler module of this version of attune; {}", path.string(), kRemedy)};
-    return {make(), ""};
-  }
-  return {nullptr, fmt::format("there is no compiler module {} on this machine; {}", kModule, kRemedy)};
+    for (const fs::path& path : candidates())
+      if (fs::exists(path, error)) return path;
+    return fs::path();
+  }();
+  return found;
+}
+
+CompilerLookup load_module() {
+  if (!missing_compiler().empty()) return {nullptr, missing_compiler()};
+  // RTLD_LOCAL keeps LLVM's symbols to the module.
+  void* module = dlopen(module_file().c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (module == nullptr)
+    return {nullptr, fmt::format("the compiler module cannot be loaded ({}); {}", dlerror(), kRemedy)};
+  const auto make = reinterpret_cast<MakeCompiler>(dlsym(module, kMakeCompiler));
+  if (make == nullptr)
+    return {nullptr,
+            fmt::format("'{}' is no compiler module of this version of attune; {}", module_file().string(), kRemedy)};
+  return {make(), ""};
 }
 
 }  // namespace
 
+const std::string& missing_compiler() {
+  static const std::string problem =
+      module_file().empty() ? fmt::format("there is no compiler module {} on this machine; {}", kModule, kRemedy) : "";
+  return problem;
+}
+
 const CompilerLookup& find_compiler() {
-  static const CompilerLookup lookup = look_up();
+  static const CompilerLookup lookup = load_module();
   return lookup;
 }
 

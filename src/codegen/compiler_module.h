@@ -11,7 +11,11 @@ struct CompilerLookup {
   std::string problem;
 };
 
-/// Looked up once: in ATTUNE_CODEGEN_MODULE when that names a file, else beside the executable or library that this
+/// Why there is no compiler, as far as that can be told without loading it, which takes time and memory; empty: a
+/// module is there.
+const std::string& missing_compiler();
+
+/// Loaded once: in ATTUNE_CODEGEN_MODULE when that names a file, else beside the executable or library that this
 /// code is part of, and in the library folders next to it.
 const CompilerLookup& find_compiler();
 

@@ -52,6 +52,10 @@ class Kernel {
 
   virtual std::unique_ptr<KernelState> make_state() const { return nullptr; }
 
+  /// What a plan keeps of the kernel so that Provider::build_from_artifact makes it again without the tools that
+  /// build() needs, such as object code; empty: build() needs none. Lives as long as the kernel.
+  virtual std::span<const std::byte> artifact() const { return {}; }
+
   /// Independent tasks that the work falls into; the runtime spreads them over its threads. Kernels of libraries that
   /// bring their own parallel loops have one task and run on the same pool.
   virtual int64_t task_count() const { return 1; }

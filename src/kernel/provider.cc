@@ -20,4 +20,10 @@ Config Provider::default_config(const Workload& workload) const {
   return require_offer(*this, workload).configs.front();
 }
 
+std::unique_ptr<Kernel> Provider::build_from_artifact(const Workload& workload, const Config& config,
+                                                      std::span<const std::byte> artifact) const {
+  if (!artifact.empty()) throw UserError("provider '{}' keeps nothing of its kernels in plans", name());
+  return build(workload, config);
+}
+
 }  // namespace attune

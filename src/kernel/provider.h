@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 
 #include <memory>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -37,6 +38,8 @@ class Provider {
   /// What its kernels and packed constants depend on beside the device: versions and settings. Plans and records made
   /// in another environment do not apply.
   virtual std::string environment() const { return ""; }
+  /// As much of it as a plan depends on that keeps the artifacts of its kernels.
+  virtual std::string plan_environment() const { return environment(); }
   /// What a person should know of it on this machine, such as an instruction set that it must not use; often empty.
   virtual std::string note() const { return ""; }
   /// Everything for exactly this workload, the layouts of its operands included.
@@ -48,6 +51,10 @@ class Provider {
   virtual Config default_config(const Workload& workload) const;
   /// `config` is a point of space() for this workload; throws UserError for any other.
   virtual std::unique_ptr<Kernel> build(const Workload& workload, const Config& config) const = 0;
+  /// The kernel that Kernel::artifact() was taken from; throws UserError for bytes that are not of this workload and
+  /// config.
+  virtual std::unique_ptr<Kernel> build_from_artifact(const Workload& workload, const Config& config,
+                                                      std::span<const std::byte> artifact) const;
 };
 
 }  // namespace attune

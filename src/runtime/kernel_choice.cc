@@ -44,6 +44,15 @@ void prefer_by_rule(const Workload& workload, KernelChoice& choice, const std::v
   }
 }
 
+/// Compiling a kernel takes as long as the reference needs for many runs of small work.
+bool is_worth_compiling(const Workload& workload) {
+  constexpr int64_t kSmallestBytes = 64 << 10;
+  int64_t bytes = 0;
+  for (const auto* specs : {&workload.inputs, &workload.outputs})
+    for (const auto& spec : *specs) bytes += spec ? storage_bytes(*spec).value_or(0) : 0;
+  return bytes >= kSmallestBytes;
+}
+
 }  // namespace
 
 KernelChoice choose_kernel(const Workload& workload, std::span<const Provider* const> providers) {
@@ -56,7 +65,9 @@ KernelChoice choose_kernel(const Workload& workload, std::span<const Provider* c
       alternative.reason = refusal->reason;
     } else {
       alternative.configs = std::get<Offer>(answer).configs;
-      if (choice.provider == nullptr && !alternative.configs.empty()) {
+      const bool waits =
+          provider->name() == "generated" && provider != providers.back() && !is_worth_compiling(workload);
+      if (choice.provider == nullptr && !alternative.configs.empty() && !waits) {
         choice.provider = provider;
         choice.config = alternative.configs.front();
         choice.reason = fmt::format("default of {}", provider->name());

@@ -110,10 +110,13 @@ void PlanBuilder::finish_step(Step step, KernelChoice choice) {
   step.config = choice.config;
   step.reason = choice.reason;
   step.alternatives = std::move(choice.alternatives);
-  step.kernel = cache_.kernel(step.workload, *choice.provider, choice.config);
-  step.tasks = step.kernel->task_count();
   const auto recorded = options_.recorded.find(step.label);
   const bool packed = recorded != options_.recorded.end() && recorded->second.workload_key == step.workload.key();
+  std::span<const std::byte> artifact;
+  if (packed && !recorded->second.artifact.empty())
+    artifact = {recorded->second.artifact.bytes(), static_cast<size_t>(recorded->second.artifact.size_bytes())};
+  step.kernel = cache_.kernel(step.workload, *choice.provider, choice.config, artifact);
+  step.tasks = step.kernel->task_count();
   step.prepared = packed ? recorded->second.prepared : pack_constants(step);
   for (const Tensor& tensor : step.prepared) count_constant(tensor);
   for (size_t i = 0; i < step.inputs.size(); ++i)

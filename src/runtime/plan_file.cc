@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstring>
+#include <deque>
 #include <fstream>
 
 namespace attune {
@@ -49,6 +50,11 @@ class BlobWriter {
     }
     return found->second;
   }
+  /// Bytes that are no tensor of the plan; `owner` keeps them until they are written.
+  int64_t add(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+    others_.push_back(Tensor::borrow(DType::u8, {static_cast<int64_t>(bytes.size())}, bytes.data(), std::move(owner)));
+    return add(others_.back());
+  }
   const std::vector<int64_t>& sizes() const { return sizes_; }
   void write(std::vector<std::byte>& out) const {
     for (const Tensor* blob : blobs_) {
@@ -60,6 +66,7 @@ class BlobWriter {
 
  private:
   std::vector<const Tensor*> blobs_;
+  std::deque<Tensor> others_;  // deque: addresses stay
   std::vector<int64_t> sizes_;
   std::map<std::pair<const std::byte*, int64_t>, int64_t> numbers_;
 };
@@ -67,7 +74,7 @@ class BlobWriter {
 std::string environments() {
   std::string text;
   for (const Provider* provider : providers())
-    text += fmt::format("{}: {}; ", provider->name(), provider->environment());
+    text += fmt::format("{}: {}; ", provider->name(), provider->plan_environment());
   return text;
 }
 
@@ -83,6 +90,8 @@ Json step_json(const Step& step, BlobWriter& blobs) {
   for (const Tensor& tensor : step.prepared)
     json["prepared"].push_back(
         {{"blob", blobs.add(tensor)}, {"dtype", dtype_name(tensor.dtype())}, {"dims", tensor.dims()}});
+  if (const auto artifact = step.kernel->artifact(); !artifact.empty())
+    json["artifact"] = {{"blob", blobs.add(artifact, step.kernel)}, {"bytes", artifact.size()}};
   json["alternatives"] = Json::array();
   for (const Alternative& alternative : step.alternatives)
     json["alternatives"].push_back(
@@ -131,6 +140,8 @@ RecordedStep read_step(const Json& json, const BlobReader& blobs) {
     if (!dtype) throw UserError("its index names an unknown dtype");
     step.prepared.push_back(blobs.tensor(tensor.at("blob"), *dtype, tensor.at("dims").get<Dims>()));
   }
+  if (const auto artifact = json.find("artifact"); artifact != json.end())
+    step.artifact = blobs.tensor(artifact->at("blob"), DType::u8, {artifact->at("bytes").get<int64_t>()});
   for (const Json& alternative : json.at("alternatives"))
     step.alternatives.push_back(
         {alternative.at("provider"), alternative.at("configs").get<std::vector<Config>>(), alternative.at("reason")});

@@ -186,11 +186,13 @@ const KernelChoice& PlanCache::choice(const Workload& workload, std::span<const 
 }
 
 std::shared_ptr<const Kernel> PlanCache::kernel(const Workload& workload, const Provider& provider,
-                                                const Config& config) {
+                                                const Config& config, std::span<const std::byte> artifact) {
   const std::string key = fmt::format("{} {} {}", provider.name(), to_text(config), workload.key());
   const std::lock_guard lock(mutex_);
   auto& kernel = kernels_[key];
-  if (!kernel) kernel = provider.build(workload, config);
+  if (!kernel)
+    kernel =
+        artifact.empty() ? provider.build(workload, config) : provider.build_from_artifact(workload, config, artifact);
   return kernel;
 }
 

@@ -21,6 +21,7 @@ struct RecordedStep {
   std::string reason;
   std::vector<Alternative> alternatives;
   std::vector<Tensor> prepared;
+  Tensor artifact;  // of the kernel; empty() where it has none
 };
 using RecordedSteps = std::map<std::string, RecordedStep>;  // by label
 
@@ -39,7 +40,9 @@ class PlanCache {
  public:
   /// choose_kernel, remembered.
   const KernelChoice& choice(const Workload& workload, std::span<const Provider* const> providers);
-  std::shared_ptr<const Kernel> kernel(const Workload& workload, const Provider& provider, const Config& config);
+  /// `artifact`: of this kernel, from a plan; may be empty.
+  std::shared_ptr<const Kernel> kernel(const Workload& workload, const Provider& provider, const Config& config,
+                                       std::span<const std::byte> artifact = {});
 
  private:
   std::mutex mutex_;

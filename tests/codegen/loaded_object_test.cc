@@ -62,7 +62,8 @@ TEST(LoadedObject, refuses_constructors_that_would_not_run) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "AddressSanitizer adds constructors of its own";
 #endif
-  const auto object = compile_text("static volatile int y = 1; static int x = y + 1; extern \"C\" int kernel() { return x; }");
+  const auto object =
+      compile_text("static volatile int y = 1; static int x = y + 1; extern \"C\" int kernel() { return x; }");
   ASSERT_TRUE(object.ok()) << object.error;
   EXPECT_THROW(LoadedObject::load(object.object), UserError);
 }

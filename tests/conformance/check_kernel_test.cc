@@ -1,5 +1,5 @@
 // The suite's own eyes: each way in which a kernel can break its promises is seen.
-#include "conformance/check_kernel.h"
+#include "tune/measure/check_kernel.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,9 @@
 #include <limits>
 
 namespace attune::testing {
+
+using namespace tune;
+
 namespace {
 
 /// Abs of 80 floats in four tasks of 20, right unless `flaw` does something.
@@ -34,7 +37,7 @@ class FlawedKernel final : public Kernel {
 std::string verdict(FlawedKernel::Flaw flaw, const std::string& text = "Abs@13(f32[4x20])") {
   const WorkloadCase what = parse_workload_case(text);
   const Example example = make_example(what, 1);
-  return check_kernel(FlawedKernel(std::move(flaw)), complete_workload(what, example), example);
+  return check_kernel(FlawedKernel(std::move(flaw)), complete_workload(what, example), example).problem;
 }
 
 float* output(const KernelArguments& arguments) { return reinterpret_cast<float*>(arguments.outputs[0]); }

@@ -1,10 +1,18 @@
 #include "conformance/check_provider.h"
 
-#include "conformance/check_kernel.h"
+#include "base/hash.h"
+#include "base/random.h"
+#include "space/space.h"
+#include "tune/measure/check_kernel.h"
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace attune::testing {
+
+using namespace tune;
+
 namespace {
 
 /// What the body throws, as a failure; nothing thrown: what it returns.
@@ -23,6 +31,19 @@ std::string check_unknown_config(const Provider& provider, const Workload& workl
     return "";
   }
   return "it built a config that it had not offered";
+}
+
+/// What the offer does not list: a few points of the space, drawn by the workload's key, so that another run draws the
+/// same.
+std::vector<Config> random_configs(const Provider& provider, const Workload& workload, const std::set<Config>& known) {
+  constexpr int kDraws = 2;
+  const Space space = provider.space(workload);
+  const std::string key = workload.key();
+  Random random(hash_bytes(std::as_bytes(std::span(key))));
+  std::set<Config> drawn;
+  for (int i = 0; i < kDraws && space.size() > known.size(); ++i)
+    if (Config config = space.at(space.sample(random)); known.count(config) == 0) drawn.insert(std::move(config));
+  return {drawn.begin(), drawn.end()};
 }
 
 }  // namespace
@@ -45,10 +66,14 @@ ProviderCheck check_provider(const Provider& provider, const Workload& workload,
     if (refused->reason.empty()) fail("-", "-", "it refused without a reason");
     return result;
   }
-  const auto& configs = std::get<Offer>(answer).configs;
+  auto configs = std::get<Offer>(answer).configs;
   if (configs.empty()) fail("-", "-", "its offer has no configs; that is a refusal");
-  if (std::set<Config>(configs.begin(), configs.end()).size() != configs.size())
-    fail("-", "-", "it offered the same config twice");
+  const std::set<Config> known(configs.begin(), configs.end());
+  if (known.size() != configs.size()) fail("-", "-", "it offered the same config twice");
+  fail("of its space", "-", failure_of([&] {
+         std::ranges::copy(random_configs(provider, workload, known), std::back_inserter(configs));
+         return std::string();
+       }));
   fail("not offered", "-", failure_of([&] { return check_unknown_config(provider, workload); }));
   for (const Config& config : configs) {
     ++result.configs;
@@ -60,7 +85,8 @@ ProviderCheck check_provider(const Provider& provider, const Workload& workload,
          }));
     if (!kernel) continue;
     for (const Example& example : examples)
-      fail(name, std::to_string(example.seed), failure_of([&] { return check_kernel(*kernel, workload, example); }));
+      fail(name, std::to_string(example.seed),
+           failure_of([&] { return check_kernel(*kernel, workload, example).problem; }));
   }
   return result;
 }

@@ -1,8 +1,8 @@
 // Checks everything that a provider offers for a workload.
 #pragma once
 
-#include "conformance/example.h"
 #include "kernel/provider.h"
+#include "tune/measure/example.h"
 
 namespace attune::testing {
 
@@ -15,6 +15,7 @@ struct ProviderCheck {
 
 /// Offers, builds and runs every config on every example. Besides what check_kernel does: a refusal
 /// has a reason, an offer has configs without repetition, and a config that was not offered is a UserError.
-ProviderCheck check_provider(const Provider& provider, const Workload& workload, const std::vector<Example>& examples);
+ProviderCheck check_provider(const Provider& provider, const Workload& workload,
+                             const std::vector<tune::Example>& examples);
 
 }  // namespace attune::testing

@@ -13,6 +13,9 @@
 #include <map>
 
 namespace attune::testing {
+
+using namespace tune;
+
 namespace {
 
 constexpr int kSeeds = 2;

@@ -1,6 +1,6 @@
 // The suite says of itself that it covers every operator; this is the check.
 #include "conformance/case_file.h"
-#include "conformance/workload_case.h"
+#include "kernel/parse_workload.h"
 #include "ops/registry.h"
 #include "providers/providers.h"
 

@@ -1,6 +1,6 @@
 // What oneDNN offers beyond right results, which tests/conformance checks: the order of its configs and the work they
 // save.
-#include "conformance/workload_case.h"
+#include "kernel/parse_workload.h"
 #include "providers/providers.h"
 
 #include <gtest/gtest.h>

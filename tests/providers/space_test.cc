@@ -1,6 +1,6 @@
 // What every provider promises of its spaces.
 #include "space/space.h"
-#include "conformance/workload_case.h"
+#include "kernel/parse_workload.h"
 #include "providers/providers.h"
 
 #include <gtest/gtest.h>

@@ -40,6 +40,23 @@ Fold fold_of(Kind kind) {
 
 /// Sums of more terms than this are made of sums of so many: errors then grow with the number of parts.
 constexpr int64_t kTermsAtOnce = 256;
+/// Sums of terms of either sign, and of more than this, carry their rounding errors along: what is left when terms
+/// cancel would else be mostly those.
+constexpr int64_t kTermsWithoutCare = 4096;
+
+constexpr std::string_view kCarefulSum =
+    R"(/// sum + error stays what was added, to the last bit but those of the errors (Knuth's two-sum).
+static inline void add(vf& sum, vf& error, vf x) {
+  const vf t = sum + x, z = t - sum;
+  error += (sum - (t - z)) + (x - z);
+  sum = t;
+}
+static inline double all_lanes(vf sum, vf error) {
+  double out = 0;
+  for (int i = 0; i < {lanes}; ++i) out += (double)sum[i] + (double)error[i];
+  return out;
+}
+)";
 
 class ReduceEmitter {
  public:
@@ -50,9 +67,14 @@ class ReduceEmitter {
     along_ = is_along_rows(kernel);
     elements_ = along_ ? inner_.extent : 1;
     for (const Loop& loop : reduced_) elements_ *= loop.extent;
+    careful_ = elements_ > kTermsWithoutCare && (kernel.kind == Kind::sum || kernel.kind == Kind::mean);
   }
 
-  std::string text(const std::string& name) const { return along_ ? along_text(name) : across_text(name); }
+  std::string text(const std::string& name) const {
+    const std::string functions =
+        careful_ ? fill_in(kCarefulSum, {{"lanes", std::to_string(config_.lanes)}}) + "\n" : "";
+    return functions + (along_ ? along_text(name) : across_text(name));
+  }
 
   int64_t tasks() const {
     const int64_t rows = outer_iterations(kept_, 0);
@@ -70,7 +92,8 @@ class ReduceEmitter {
     return fill_in(text, {{"v", value}, {"n", count}});
   }
   static std::string join(const Fold& fold, const std::string& a, const std::string& b) {
-    return fold.join.size() == 1 ? fmt::format("{} {} {}", a, fold.join, b) : fmt::format("{}({}, {})", fold.join, a, b);
+    return fold.join.size() == 1 ? fmt::format("{} {} {}", a, fold.join, b)
+                                 : fmt::format("{}({}, {})", fold.join, a, b);
   }
   std::string result(const Fold& fold, const std::string& value) const {
     return apply(fold.result, value, float_literal(static_cast<float>(elements_)));
@@ -90,8 +113,8 @@ class ReduceEmitter {
     std::string body = "    " + declare_accumulators("a", std::string(fold.neutral), config_.unroll) + "\n";
     body += walk_row(inner_.extent, config_.lanes, config_.unroll, "    ", [&](const RowPlace& place) {
       const bool part = place.count < config_.lanes;
-      const std::string value = part ? fmt::format("load_part(p + {}, {})", place.at, place.count)
-                                     : fmt::format("load(p + {})", place.at);
+      const std::string value =
+          part ? fmt::format("load_part(p + {}, {})", place.at, place.count) : fmt::format("load(p + {})", place.at);
       std::string element = apply(fold.element, value, "");
       if (part) element = fmt::format("keep({}, {}, {})", element, place.count, fold.neutral);
       const std::string a = fmt::format("a{}", place.accumulator);
@@ -99,7 +122,23 @@ class ReduceEmitter {
     });
     const std::string all = join_accumulators("a", config_.unroll, std::string(fold.join));
     body += fmt::format("    total = {};\n", join(fold, "total", all));
-    return fmt::format("  vf {0} = {1};\n  {{\n  vf& total = {0};\n", name, fold.neutral) + reduced_loops("x", body) + "  }\n";
+    return fmt::format("  vf {0} = {1};\n  {{\n  vf& total = {0};\n", name, fold.neutral) + reduced_loops("x", body) +
+           "  }\n";
+  }
+
+  std::string careful_rows() const {
+    const int u = config_.unroll;
+    std::string out =
+        "  " + declare_accumulators("a", "0.0f", u) + "\n  " + declare_accumulators("e", "0.0f", u) + "\n";
+    out += reduced_loops("x", walk_row(inner_.extent, config_.lanes, u, "    ", [&](const RowPlace& place) {
+                           const std::string value = place.count < config_.lanes
+                                                         ? fmt::format("load_part(p + {}, {})", place.at, place.count)
+                                                         : fmt::format("load(p + {})", place.at);
+                           return fmt::format("add(a{0}, e{0}, {1});", place.accumulator, value);
+                         }));
+    out += "  const vf all = (float)(";
+    for (int i = 0; i < u; ++i) out += fmt::format("{}all_lanes(a{}, e{})", i ? " + " : "", i, i);
+    return out + ");\n";
   }
 
   std::string along_text(const std::string& name) const {
@@ -107,11 +146,15 @@ class ReduceEmitter {
     if (kernel_.kind == Kind::log_sum_exp)
       out += fold_rows(fold_of(Kind::max), "m") + "  const vf largest = lane_max(m);\n";
     const Fold fold = fold_of(kernel_.kind);
-    out += fold_rows(fold, "t");
-    out += fmt::format("  const vf all = {}(t);\n  return {};\n}}\n\n", fold.lanes, result(fold, "all"));
+    if (careful_)
+      out += careful_rows();
+    else
+      out += fold_rows(fold, "t") + fmt::format("  const vf all = {}(t);\n", fold.lanes);
+    out += fmt::format("  return {};\n}}\n\n", result(fold, "all"));
     out += head(name);
     const int64_t rows = outer_iterations(kept_, 0);
-    out += fmt::format("  const long first = begin * {0}, last = end * {0} < {1} ? end * {0} : {1};\n", rows_per_task(), rows);
+    out += fmt::format("  const long first = begin * {0}, last = end * {0} < {1} ? end * {0} : {1};\n", rows_per_task(),
+                       rows);
     out += "  for (long row = first; row < last; ++row) {\n" + row_pointers(kept_, 0, pointers(), "    ");
     return out + "    store_part(y, reduce(x), 1);\n  }\n}\n";
   }
@@ -119,6 +162,7 @@ class ReduceEmitter {
   /// Columns side by side: nothing is combined within a vector.
   std::string fold_columns(const Fold& fold, const std::string& name, int vectors, const std::string& part) const {
     std::string out = "  " + declare_accumulators(name, std::string(fold.neutral), vectors) + "\n";
+    if (careful_) out += "  " + declare_accumulators("e", "0.0f", vectors) + "\n";
     // The innermost loop of what is reduced goes in parts, each with accumulators of its own.
     std::string body, offset;
     for (size_t i = 0; i + 1 < reduced_.size(); ++i) {
@@ -126,8 +170,9 @@ class ReduceEmitter {
       offset += fmt::format(" + r{} * {}", i, reduced_[i].strides[0]);
     }
     const Loop& last = reduced_.back();
-    out += fmt::format("  for (long from = 0; from < {0}; from += {1}) {{\n", last.extent, kTermsAtOnce);
-    out += fmt::format("    const long to = from + {0} < {1} ? from + {0} : {1};\n", kTermsAtOnce, last.extent);
+    const int64_t at_once = careful_ ? 1 : kTermsAtOnce;
+    out += fmt::format("  for (long from = 0; from < {0}; from += {1}) {{\n", last.extent, at_once);
+    out += fmt::format("    const long to = from + {0} < {1} ? from + {0} : {1};\n", at_once, last.extent);
     out += "    " + declare_accumulators("a", std::string(fold.neutral), vectors) + "\n";
     out += fmt::format("    for (long r = from; r < to; ++r) {{\n      const {}* p = x{} + r * {};\n", in(), offset,
                        last.strides[0]);
@@ -137,9 +182,14 @@ class ReduceEmitter {
       out += fmt::format("      {} = {};\n", a, join(fold, a, apply(fold.element, value, "")));
     }
     out += "    }\n";
-    for (int u = 0; u < vectors; ++u)
-      out += fmt::format("    {0}{1} = {2};\n", name, u, join(fold, fmt::format("{}{}", name, u), fmt::format("a{}", u)));
-    return out + "  }\n";
+    for (int u = 0; u < vectors; ++u) {
+      const std::string total = fmt::format("{}{}", name, u), part_sum = fmt::format("a{}", u);
+      out += careful_ ? fmt::format("    add({}, e{}, {});\n", total, u, part_sum)
+                      : fmt::format("    {} = {};\n", total, join(fold, total, part_sum));
+    }
+    out += "  }\n";
+    for (int u = 0; u < vectors && careful_; ++u) out += fmt::format("  {0}{1} += e{1};\n", name, u);
+    return out;
   }
 
   /// Names `largest` in the element's function differ from vector to vector.
@@ -167,11 +217,13 @@ class ReduceEmitter {
     out += "/// The n outputs of a row that fill no vector.\n" + columns_function("reduce_part", 1, "n");
     out += head(name);
     out += "  for (long task = begin; task < end; ++task) {\n";
-    out += fmt::format("    const long row = task / {0}, at = task % {0} * {1};\n", ceil_div(columns, per_task), per_task);
+    out +=
+        fmt::format("    const long row = task / {0}, at = task % {0} * {1};\n", ceil_div(columns, per_task), per_task);
     out += fmt::format("    long left = {0} - at < {1} ? {0} - at : {1};\n", columns, per_task);
     out += row_pointers(kept_, 0, pointers(), "    ");
     out += "    x += at;\n    y += at;\n";
-    if (vectors > 1) out += fmt::format("    if (left == {}) {{\n      reduce_several(x, y);\n      continue;\n    }}\n", per_task);
+    if (vectors > 1)
+      out += fmt::format("    if (left == {}) {{\n      reduce_several(x, y);\n      continue;\n    }}\n", per_task);
     out += fmt::format("    for (; left >= {0}; left -= {0}, x += {0}, y += {0}) reduce_one(x, y);\n", config_.lanes);
     return out + "    if (left > 0) reduce_part(x, y, left);\n  }\n}\n";
   }
@@ -189,7 +241,7 @@ class ReduceEmitter {
   LoopNest kept_;
   std::vector<Loop> reduced_;
   Loop inner_;
-  bool along_ = false;
+  bool along_ = false, careful_ = false;
   int64_t elements_ = 1;
 };
 
@@ -206,7 +258,8 @@ int64_t reduce_task_count(const ReduceKernel& kernel, const ReduceConfig& config
   return ReduceEmitter(kernel, config).tasks();
 }
 
-GeneratedSource emit_reduce(const ReduceKernel& kernel, const ReduceConfig& config, Isa isa, const std::string& header) {
+GeneratedSource emit_reduce(const ReduceKernel& kernel, const ReduceConfig& config, Isa isa,
+                            const std::string& header) {
   const std::string name = "reduce_kernel";
   std::string text = header + vector_types(isa, config.lanes, {kernel.input, kernel.output});
   text += vector_functions({"vmax", "vmin", "vabs", "vsqrt", "vlog", "vexp"});

@@ -1,13 +1,33 @@
 #include "providers/generated/compiled_kernel.h"
 
+#include "base/hash.h"
+
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 namespace attune {
 
-CompiledKernel::CompiledKernel(GeneratedKernel kernel, std::vector<std::byte> object)
-    : kernel_(std::move(kernel)), object_(std::move(object)), loaded_(LoadedObject::load(object_)) {
+namespace {
+
+uint64_t hash_of(const GeneratedSource& source) { return hash_bytes(std::as_bytes(std::span(source.text))); }
+
+}  // namespace
+
+CompiledKernel::CompiledKernel(GeneratedKernel kernel, std::span<const std::byte> object)
+    : kernel_(std::move(kernel)), artifact_(sizeof(uint64_t) + object.size()), loaded_(LoadedObject::load(object)) {
+  const uint64_t hash = hash_of(kernel_.source);
+  std::memcpy(artifact_.data(), &hash, sizeof hash);
+  std::ranges::copy(object, artifact_.begin() + sizeof hash);
   function_ = reinterpret_cast<GeneratedFunction>(reinterpret_cast<uintptr_t>(loaded_->function(kernel_.source.entry)));
+}
+
+std::unique_ptr<Kernel> CompiledKernel::from_artifact(GeneratedKernel kernel, std::span<const std::byte> artifact) {
+  uint64_t hash = 0;
+  if (artifact.size() < sizeof hash) throw UserError("the object code of a generated kernel is truncated");
+  std::memcpy(&hash, artifact.data(), sizeof hash);
+  if (hash != hash_of(kernel.source)) throw UserError("the object code was made from another text than the kernel's");
+  return std::make_unique<CompiledKernel>(std::move(kernel), artifact.subspan(sizeof hash));
 }
 
 std::vector<Tensor> CompiledKernel::prepare(std::span<const Tensor* const> constants) const {

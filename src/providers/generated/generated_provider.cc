@@ -78,12 +78,17 @@ std::string GeneratedProvider::environment() const {
   return fmt::format("generators {}, {}, {}", kGeneratorHash, kCompilerVersion, isa_name(usable_isa()));
 }
 
-std::string GeneratedProvider::note() const { return find_compiler().problem; }
+// Object code is in the plan, so it does not matter which compiler there is now, or whether there is one.
+std::string GeneratedProvider::plan_environment() const {
+  return fmt::format("generators {}, {}", kGeneratorHash, isa_name(usable_isa()));
+}
+
+std::string GeneratedProvider::note() const { return missing_compiler(); }
 
 std::variant<Offer, Refusal> GeneratedProvider::offer(const Workload& workload) const {
   const Serving serving = find_serving(workload);
   if (serving.generators.empty()) return Refusal{serving.reasons};
-  if (find_compiler().compiler == nullptr) return Refusal{find_compiler().problem};
+  if (!missing_compiler().empty()) return Refusal{missing_compiler()};
   return Offer{offered_configs(serving, workload)};
 }
 
@@ -101,7 +106,12 @@ std::unique_ptr<Kernel> GeneratedProvider::build(const Workload& workload, const
   GeneratedKernel kernel = generate(workload, config);
   CompiledObject object = build_object(kernel.source, host_compile_options(), {workload.key(), to_text(config)});
   if (!object.ok()) throw UserError("generated code for {} cannot be built: {}", workload.key(), object.error);
-  return std::make_unique<CompiledKernel>(std::move(kernel), std::move(object.object));
+  return std::make_unique<CompiledKernel>(std::move(kernel), object.object);
+}
+
+std::unique_ptr<Kernel> GeneratedProvider::build_from_artifact(const Workload& workload, const Config& config,
+                                                               std::span<const std::byte> artifact) const {
+  return CompiledKernel::from_artifact(generate(workload, config), artifact);
 }
 
 }  // namespace attune

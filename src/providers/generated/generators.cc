@@ -2,6 +2,7 @@
 #include "providers/generated/generator.h"
 #include "providers/generated/vector_map.h"
 #include "providers/generated/vector_permute.h"
+#include "providers/generated/vector_reduce.h"
 #include "providers/generated/vector_rows.h"
 
 namespace attune {
@@ -14,9 +15,10 @@ std::span<const Generator* const> generators() {
   static const CubeDepthwiseGenerator cube_depthwise;
   static const VectorMapGenerator map;
   static const VectorPermuteGenerator permute;
+  static const VectorReduceGenerator reduce;
   static const VectorRowsGenerator rows;
-  static const Generator* const list[] = {&cube_winograd,  &cube_bands, &cube_tiles, &cube_vectors,
-                                          &cube_depthwise, &map,        &rows,       &permute};
+  static const Generator* const list[] = {&cube_winograd, &cube_bands, &cube_tiles, &cube_vectors, &cube_depthwise,
+                                          &map,           &rows,       &reduce,     &permute};
   return list;
 }
 

@@ -19,10 +19,11 @@ struct KindOfOp {
   Kind kind;
 };
 constexpr KindOfOp kKinds[] = {
-    {"ReduceSum", Kind::sum},           {"ReduceMean", Kind::mean}, {"ReduceMax", Kind::max},
-    {"ReduceMin", Kind::min},           {"ReduceProd", Kind::product}, {"ReduceL1", Kind::l1},
-    {"ReduceL2", Kind::l2},             {"ReduceSumSquare", Kind::sum_square},
-    {"ReduceLogSum", Kind::log_sum},    {"ReduceLogSumExp", Kind::log_sum_exp},
+    {"ReduceSum", Kind::sum},        {"ReduceMean", Kind::mean},
+    {"ReduceMax", Kind::max},        {"ReduceMin", Kind::min},
+    {"ReduceProd", Kind::product},   {"ReduceL1", Kind::l1},
+    {"ReduceL2", Kind::l2},          {"ReduceSumSquare", Kind::sum_square},
+    {"ReduceLogSum", Kind::log_sum}, {"ReduceLogSumExp", Kind::log_sum_exp},
 };
 
 /// Which axes are reduced: by attribute, else as far as the shapes tell. Axes that are an input stand in no workload,
@@ -53,13 +54,14 @@ std::optional<std::vector<bool>> reduced_axes(const Workload& workload, const Op
   };
   reduced = match(from.begin(), from.end(), to.begin(), to.end());
   auto backwards = match(from.rbegin(), from.rend(), to.rbegin(), to.rend());
-  std::ranges::reverse(backwards);
+  std::reverse(backwards.begin(), backwards.end());
   return reduced == backwards ? std::optional(reduced) : std::nullopt;
 }
 
 std::variant<ReduceKernel, Refusal> describe(const Workload& workload) {
   const auto* found = std::ranges::find(kKinds, workload.op, &KindOfOp::op);
-  if (!workload.domain.empty() || found == std::end(kKinds)) return refuse("operator '{}' does not reduce", workload.op);
+  if (!workload.domain.empty() || found == std::end(kKinds))
+    return refuse("operator '{}' does not reduce", workload.op);
   const TensorSpec &input = workload.input(0), &output = workload.output(0);
   const auto from = generated::element_of(input.dtype), to = generated::element_of(output.dtype);
   if (!from || !to) return refuse("vector kernels compute on f32 and bf16, got {}", to_text(input));

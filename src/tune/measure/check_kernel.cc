@@ -1,12 +1,13 @@
-#include "conformance/check_kernel.h"
+#include "tune/measure/check_kernel.h"
 
-#include "conformance/guarded_buffer.h"
-#include "conformance/tolerance.h"
+#include "base/parallel.h"
+#include "tune/measure/guarded_buffer.h"
+#include "tune/measure/tolerance.h"
 
 #include <algorithm>
 #include <deque>
 
-namespace attune::testing {
+namespace attune::tune {
 namespace {
 
 constexpr int kNan = 0xFF;    // NaN in every float format that has one
@@ -31,6 +32,15 @@ class Call {
     }
   }
 
+  /// Other contents at the same addresses.
+  void refill(const Kernel& kernel, const Workload& workload, const Example& example) {
+    size_t at = 0;
+    for (size_t i = 0; i < workload.inputs.size(); ++i) {
+      if (!workload.inputs[i] || kernel.takes_over(static_cast<int>(i))) continue;
+      inputs_[at].fill(example.inputs[i]);
+      originals_[at++].fill(example.inputs[i]);
+    }
+  }
   void poison(int byte) {
     for (GuardedBuffer& output : outputs_)
       output.poison(byte == kNan && !is_float(output.spec().dtype) ? kNoise : byte);
@@ -74,14 +84,18 @@ void run_in_parts(const Kernel& kernel, const KernelArguments& arguments) {
   if (first > 0) kernel.run(arguments, 0, first);
 }
 
-std::string compare_results(Call& call, const Workload& workload, const Example& example) {
+KernelCheck check_results(Call& call, const Workload& workload, const Example& example) {
+  KernelCheck check;
   for (size_t i = 0; i < workload.outputs.size(); ++i) {
     if (!workload.outputs[i]) continue;
-    const std::string difference =
-        find_difference(call.output(i).plain(), example.outputs[i], result_tolerance(workload, i));
-    if (!difference.empty()) return fmt::format("output {}, {}", i, difference);
+    const Comparison comparison =
+        compare_results(call.output(i).plain(), example.outputs[i], result_tolerance(workload, i));
+    check.max_error = std::max(check.max_error, comparison.max_error);
+    if (!comparison.difference.empty() && check.problem.empty())
+      check.problem = fmt::format("output {}, {}", i, comparison.difference);
   }
-  return call.find_damage();
+  if (check.problem.empty()) check.problem = call.find_damage();
+  return check;
 }
 
 bool same_results(Call& a, Call& b, const Workload& workload) {
@@ -90,35 +104,75 @@ bool same_results(Call& a, Call& b, const Workload& workload) {
   return true;
 }
 
-}  // namespace
+/// What is wrong with a further run that should have given the bits of the first.
+std::string check_repetition(Call& first, Call& again, const Workload& workload, const Example& example,
+                             std::string_view when, std::string_view other_bits) {
+  if (same_results(first, again, workload)) {
+    const std::string damage = again.find_damage();
+    return damage.empty() ? "" : fmt::format("{}: {}", when, damage);
+  }
+  const std::string problem = check_results(again, workload, example).problem;
+  return problem.empty() ? std::string(other_bits) : fmt::format("{}: {}", when, problem);
+}
 
-std::string check_kernel(const Kernel& kernel, const Workload& workload, const Example& example) {
+std::vector<Tensor> prepared_constants(const Kernel& kernel, const Workload& workload, const Example& example) {
   std::vector<const Tensor*> constants(workload.inputs.size(), nullptr);
   for (size_t i = 0; i < constants.size(); ++i)
     if (workload.inputs[i] && workload.input(i).constant) constants[i] = &example.inputs[i];
-  const std::vector<Tensor> prepared = kernel.prepare(constants);
+  return kernel.prepare(constants);
+}
+
+}  // namespace
+
+void run_on_pool(const Kernel& kernel, const KernelArguments& arguments) {
+  const int64_t tasks = kernel.task_count();
+  if (tasks == 1) return kernel.run(arguments, 0, 1);
+  parallel_for(tasks, 1, [&](int64_t begin, int64_t end) { kernel.run(arguments, begin, end); });
+}
+
+KernelCheck check_kernel(const Kernel& kernel, const Workload& workload, const Example& example, TaskSpread spread) {
+  const std::vector<Tensor> prepared = prepared_constants(kernel, workload, example);
   const auto state = kernel.make_state();
 
   Call whole(kernel, workload, example);
   whole.poison(kNan);
-  kernel.run(whole.arguments(prepared, state.get()), 0, kernel.task_count());
-  if (auto problem = compare_results(whole, workload, example); !problem.empty()) return problem;
+  if (spread == TaskSpread::pool)
+    run_on_pool(kernel, whole.arguments(prepared, state.get()));
+  else
+    kernel.run(whole.arguments(prepared, state.get()), 0, kernel.task_count());
+  KernelCheck check = check_results(whole, workload, example);
+  if (!check.problem.empty()) return check;
 
   Call parts(kernel, workload, example);
   parts.poison(kNoise);
   run_in_parts(kernel, parts.arguments(prepared, state.get()));
-  if (auto problem = compare_results(parts, workload, example); !problem.empty()) return "second run: " + problem;
-  if (!same_results(whole, parts, workload)) return "a second run, on other memory, gave other bits";
+  check.problem =
+      check_repetition(whole, parts, workload, example, "second run", "a second run, on other memory, gave other bits");
+  if (!check.problem.empty()) return check;
 
   if (const int input = kernel.in_place_input(); input >= 0) {
     Call shared(kernel, workload, example);
     shared.poison(kNoise);
     shared.share(static_cast<size_t>(input), example.inputs[static_cast<size_t>(input)]);
     kernel.run(shared.arguments(prepared, state.get()), 0, kernel.task_count());
-    if (auto problem = compare_results(shared, workload, example); !problem.empty()) return "in place: " + problem;
-    if (!same_results(whole, shared, workload)) return "in place it gave other bits";
+    check.problem = check_repetition(whole, shared, workload, example, "in place", "in place it gave other bits");
   }
-  return "";
+  return check;
 }
 
-}  // namespace attune::testing
+KernelCheck check_second_inputs(const Kernel& kernel, const Workload& workload, const Example& first,
+                                const Example& second) {
+  const std::vector<Tensor> prepared = prepared_constants(kernel, workload, first);
+  const auto state = kernel.make_state();
+  Call call(kernel, workload, first);
+  call.poison(kNan);
+  run_on_pool(kernel, call.arguments(prepared, state.get()));
+  call.refill(kernel, workload, second);
+  call.poison(kNan);
+  run_on_pool(kernel, call.arguments(prepared, state.get()));
+  KernelCheck check = check_results(call, workload, second);
+  if (!check.problem.empty()) check.problem = "with other inputs at the same place: " + check.problem;
+  return check;
+}
+
+}  // namespace attune::tune

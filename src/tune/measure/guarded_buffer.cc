@@ -1,8 +1,8 @@
-#include "conformance/guarded_buffer.h"
+#include "tune/measure/guarded_buffer.h"
 
 #include <cstring>
 
-namespace attune::testing {
+namespace attune::tune {
 namespace {
 
 constexpr int64_t kGuardBytes = 256;
@@ -89,4 +89,4 @@ bool GuardedBuffer::padding_is_zero() const {
   return zero;
 }
 
-}  // namespace attune::testing
+}  // namespace attune::tune

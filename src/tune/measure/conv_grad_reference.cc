@@ -1,9 +1,9 @@
-#include "conformance/conv_grad_reference.h"
+#include "tune/measure/conv_grad_reference.h"
 
 #include "ops/conv_shape.h"
 #include "ops/convert.h"
 
-namespace attune::testing {
+namespace attune::tune {
 namespace {
 
 /// A convolution of three spatial dims; missing ones have extent 1.
@@ -81,4 +81,4 @@ std::vector<Tensor> conv_grad_reference(const Workload& workload, const std::vec
   return sums;
 }
 
-}  // namespace attune::testing
+}  // namespace attune::tune

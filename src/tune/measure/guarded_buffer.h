@@ -3,7 +3,7 @@
 
 #include "kernel/tensor_spec.h"
 
-namespace attune::testing {
+namespace attune::tune {
 
 class GuardedBuffer {
  public:
@@ -34,4 +34,4 @@ class GuardedBuffer {
   Tensor storage_;
 };
 
-}  // namespace attune::testing
+}  // namespace attune::tune

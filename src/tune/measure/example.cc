@@ -1,15 +1,15 @@
-#include "conformance/example.h"
+#include "tune/measure/example.h"
 
 #include "base/random.h"
-#include "conformance/conv_grad_reference.h"
 #include "kernel/reorder.h"
 #include "ops/convert.h"
 #include "ops/run_node.h"
+#include "tune/measure/conv_grad_reference.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace attune::testing {
+namespace attune::tune {
 namespace {
 
 Tensor make_tensor(const TensorSpec& spec, const Contents& contents, Random& random) {
@@ -55,6 +55,41 @@ Example make_example(const WorkloadCase& what, uint64_t seed) {
   return example;
 }
 
+Example mix_examples(const WorkloadCase& what, const Example& first, const Example& second) {
+  Example mixed;
+  mixed.seed = second.seed;
+  for (size_t i = 0; i < what.workload.inputs.size(); ++i) {
+    const auto& spec = what.workload.inputs[i];
+    mixed.inputs.push_back(spec && spec->constant ? first.inputs[i] : second.inputs[i]);
+  }
+  mixed.outputs = run_reference(what, mixed.inputs);
+  return mixed;
+}
+
+void suit_contents(WorkloadCase& what) {
+  const Workload& workload = what.workload;
+  for (size_t i = 0; i < workload.inputs.size(); ++i) {
+    if (!workload.inputs[i]) continue;
+    const TensorSpec& spec = workload.input(i);
+    if (what.contents[i] != Contents::usual(spec.dtype)) continue;
+    const bool scales =
+        workload.op.find("QLinear") != std::string::npos || workload.op.find("QuantizeLinear") != std::string::npos;
+    if (scales && i > 0 && is_float(spec.dtype)) what.contents[i] = {{}, 0.01, 0.1};
+    if (workload.op.starts_with("Gather") && i == 1 && is_integer(spec.dtype)) {
+      int64_t extent = 0;  // of the shortest axis, so that the indices are right whichever is gathered from
+      for (const int64_t dim : workload.input(0).dims) extent = extent == 0 ? dim : std::min(extent, dim);
+      if (workload.op == "Gather") {
+        const auto axis = workload.attributes.find("axis");
+        const auto rank = static_cast<int64_t>(workload.input(0).dims.size());
+        int64_t at = axis == workload.attributes.end() ? 0 : std::get<int64_t>(axis->second);
+        if (at < 0) at += rank;
+        if (at >= 0 && at < rank) extent = workload.input(0).dims[static_cast<size_t>(at)];
+      }
+      what.contents[i] = {{}, 0, static_cast<double>(std::max<int64_t>(extent, 1) - 1)};
+    }
+  }
+}
+
 Workload complete_workload(const WorkloadCase& what, const Example& example) {
   Workload workload = what.workload;
   for (size_t i = 0; i < what.outputs.size(); ++i) {
@@ -70,4 +105,4 @@ Workload complete_workload(const WorkloadCase& what, const Example& example) {
   return workload;
 }
 
-}  // namespace attune::testing
+}  // namespace attune::tune

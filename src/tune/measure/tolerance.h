@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace attune::testing {
+namespace attune::tune {
 
 struct ResultTolerance {
   double of_largest = 0;  // times the largest magnitude of the expected output
@@ -22,7 +22,14 @@ struct ResultTolerance {
 /// - logarithms of sums: as much absolutely as well, which is what the sum's rounding becomes
 ResultTolerance result_tolerance(const Workload& workload, size_t output);
 
-/// Empty when they agree, else the first element that does not: "element 17 of 40: got 3, want 2 (…)".
-std::string find_difference(const Tensor& got, const Tensor& want, const ResultTolerance& tolerance);
+/// How a result compares with the reference's.
+struct Comparison {
+  std::string difference;  // the first element that is out of tolerance: "element 17 of 40: got 3, want 2 (…)"
+  double max_error = 0;  // as a share of the largest magnitude of the reference; infinite for a NaN that should be none
+};
+Comparison compare_results(const Tensor& got, const Tensor& want, const ResultTolerance& tolerance);
 
-}  // namespace attune::testing
+/// Flops of a workload; 0: it only moves data.
+double count_flops(const Workload& workload);
+
+}  // namespace attune::tune

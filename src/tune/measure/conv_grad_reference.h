@@ -4,10 +4,10 @@
 
 #include "kernel/workload.h"
 
-namespace attune::testing {
+namespace attune::tune {
 
 bool is_conv_grad(const Workload& workload);
 /// Of attune::ConvGradData and attune::ConvGradWeights with written outputs, in one to three spatial dims.
 std::vector<Tensor> conv_grad_reference(const Workload& workload, const std::vector<Tensor>& inputs);
 
-}  // namespace attune::testing
+}  // namespace attune::tune

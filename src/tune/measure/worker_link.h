@@ -1,0 +1,48 @@
+// Requests to a worker that is always there: started when needed, replaced when it died, with every way of dying as an
+// outcome.
+#pragma once
+
+#include "tune/measure/measurer.h"
+#include "tune/measure/messages.h"
+#include "tune/measure/worker_process.h"
+
+namespace attune::tune {
+
+class WorkerLink {
+ public:
+  explicit WorkerLink(MeasurerOptions options);
+
+  struct Answer {
+    Reply reply;
+    int entrant = 0;  // whose kernel ran last
+    bool ok() const { return reply.outcome == Outcome::ok; }
+  };
+
+  /// Makes the task the worker's subject, unless it is.
+  Answer set_subject(const MeasureTask& task);
+  Answer build(const InstanceId& id) { return ask("build", id, options_.timeouts.build); }
+  Answer verify(const InstanceId& id) { return ask("verify", id, options_.timeouts.verify); }
+  Answer pairs(const PairsRequest& request) { return ask("pairs", request, options_.timeouts.time); }
+  Answer rounds(const RoundsRequest& request) { return ask("rounds", request, options_.timeouts.time); }
+  const CeilingRates& ceilings();
+
+  /// Builds and verifies; `stage` tells how far it came.
+  Answer make_ready(const InstanceId& id, Stage& stage);
+
+  const MeasurerOptions& options() const { return options_; }
+  int64_t workers_started() const { return workers_started_; }
+  uint64_t next_seed() { return seed_++; }
+
+ private:
+  void ensure_worker();
+  Answer ask(const char* what, const nlohmann::json& with, std::chrono::milliseconds timeout);
+
+  MeasurerOptions options_;
+  std::string program_;
+  std::unique_ptr<WorkerProcess> worker_;
+  std::string subject_;  // of the worker as it is now
+  int64_t workers_started_ = 0;
+  uint64_t seed_ = 1;
+};
+
+}  // namespace attune::tune
