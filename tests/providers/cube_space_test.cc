@@ -41,7 +41,7 @@ TEST_P(CubeSpace, random_points_compute_what_the_reference_does) {
   for (int i = 0; i < kPointsEach; ++i) {
     const Config config = space.at(space.sample(random));
     SCOPED_TRACE(fmt::format("seed {}: {}", kSeed, to_text(config)));
-    EXPECT_EQ(check_kernel(*provider.build(workload, config), workload, example).flaw, "");
+    EXPECT_EQ(check_kernel(*provider.build(workload, config), workload, example).problem, "");
   }
 }
 
