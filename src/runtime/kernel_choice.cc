@@ -1,6 +1,7 @@
 #include "runtime/kernel_choice.h"
 
 #include "runtime/accuracy_check.h"
+#include "runtime/generated_rule.h"
 #include "runtime/winograd_rule.h"
 
 namespace attune {
@@ -73,6 +74,13 @@ KernelChoice choose_kernel(const Workload& workload, std::span<const Provider* c
         choice.reason = fmt::format("default of {}", provider->name());
         prefer_by_rule(workload, choice, alternative.configs);
       }
+    }
+    const bool better = provider->name() == "generated" && choice.provider != nullptr && choice.provider != provider &&
+                        !alternative.configs.empty() && generated_pays(workload, alternative.configs.front());
+    if (better && is_worth_compiling(workload)) {
+      choice.provider = provider;
+      choice.config = alternative.configs.front();
+      choice.reason = "generated kernels are faster for convolutions of this kind";
     }
     choice.alternatives.push_back(std::move(alternative));
   }

@@ -63,7 +63,7 @@ TEST(PlanOfGeneratedKernels, runs_where_there_is_no_compiler) {
   const TempFolder folder;
   const std::string plan = folder.file("m.plan").string();
   const std::string providers = " --no-rewrite --provider generated --provider reference ";
-  const Finished made = run_attune("plan zoo:lenet --output " + plan + providers);
+  const Finished made = run_attune("plan zoo:resnet18:size=64 --output " + plan + providers);
   ASSERT_EQ(made.exit_code, 0) << made.err;
   const Finished with = run_attune("run " + plan + " --format json");
   ASSERT_EQ(with.exit_code, 0) << with.err;
