@@ -10,6 +10,7 @@
 #include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <clang/Frontend/Utils.h>
 #include <clang/Lex/PreprocessorOptions.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
@@ -72,6 +73,9 @@ class ClangCompiler final : public Compiler {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     llvm::InitializeNativeTargetAsmParser();
+    // Globals of generated code are not registered with AddressSanitizer: nobody would take them out again.
+    const char* arguments[] = {"attune_codegen", "-asan-globals=0"};
+    llvm::cl::ParseCommandLineOptions(2, arguments);
   }
 
   std::string version() const override { return std::string("clang ") + CLANG_VERSION_STRING; }

@@ -136,28 +136,41 @@ std::string turn_text(const PermuteKernel& kernel, const PermuteConfig& config, 
   std::string out = by_element ? "" : tile_function(kernel, config, turn);
   const int64_t per_outer = ceil_div(turn.across.extent, config.tile), per_task = strips_per_task(turn, config);
   out += entry_head(kernel, name);
-  out += fmt::format("  const long first = begin * {0}, last = end * {0} < {1} ? end * {0} : {1};\n", per_task,
-                     strip_count(turn, config));
+  const auto strips = [&](const std::string& indent) {
+    return fmt::format(
+               "{0}for (long strip = first; strip < last; ++strip) {{\n"
+               "{0}  const long row = strip / {1}, j = strip % {1} * {2};\n",
+               indent, per_outer, config.tile) +
+           row_pointers(turn.outer, 0, pointers(kernel), indent + "  ");
+  };
   out += fmt::format(
-      "  for (long strip = first; strip < last; ++strip) {{\n    const long row = strip / {0}, j = strip % {0} * "
-      "{1};\n",
-      per_outer, config.tile);
-  out += row_pointers(turn.outer, 0, pointers(kernel), "    ");
+      "  for (long task = begin; task < end; ++task) {{\n"
+      "    const long first = task * {0}, last = first + {0} < {1} ? first + {0} : {1};\n",
+      per_task, strip_count(turn, config));
   if (by_element) {
-    out += fmt::format("    const {0}* __restrict from = x + j * {1};\n    {0}* __restrict to = y + j * {2};\n",
+    out += strips("    ");
+    out += fmt::format("      const {0}* __restrict from = x + j * {1};\n      {0}* __restrict to = y + j * {2};\n",
                        element_type(kernel.element_bytes), turn.across.strides[0], turn.across.strides[1]);
-    out += fmt::format("    for (long i = 0; i < {}; ++i) to[i] = from[i * {}];\n  }}\n}}\n", turn.along.extent,
-                       turn.along.strides[0]);
-    return out;
+    return out + fmt::format("      for (long i = 0; i < {}; ++i) to[i] = from[i * {}];\n    }}\n  }}\n}}\n",
+                             turn.along.extent, turn.along.strides[0]);
   }
-  out += fmt::format("    const long top = j + {0} <= {1} ? j : {1} - {0};\n", config.tile, turn.across.extent);
-  out += fmt::format("    x += top;\n    y += top * {};\n", turn.across.strides[1]);
+  // Strips take turns by blocks, so that the lines and pages that one of them touched serve the next.
   const int64_t whole = turn.along.extent / config.tile * config.tile;
-  out += fmt::format("    for (long i = 0; i < {}; i += {}) turn(x + i * {}, y + i, j - top);\n", whole, config.tile,
-                     turn.along.strides[0]);
+  const auto turned = [&](const std::string& indent, const std::string& calls) {
+    std::string text = strips(indent);
+    text +=
+        fmt::format("{0}  const long top = j + {1} <= {2} ? j : {2} - {1};\n", indent, config.tile, turn.across.extent);
+    text += fmt::format("{0}  x += top;\n{0}  y += top * {1};\n", indent, turn.across.strides[1]);
+    return text + indent + "  " + calls + indent + "}\n";
+  };
+  out += fmt::format("    for (long from = 0; from < {}; from += {}) {{\n", whole, config.block);
+  out += fmt::format("      const long to = from + {0} < {1} ? from + {0} : {1};\n", config.block, whole);
+  out += turned("      ", fmt::format("for (long i = from; i < to; i += {}) turn(x + i * {}, y + i, j - top);\n",
+                                      config.tile, turn.along.strides[0]));
+  out += "    }\n";
   if (whole < turn.along.extent) {
     const int64_t at = turn.along.extent - config.tile;
-    out += fmt::format("    turn(x + {}, y + {}, j - top);\n", at * turn.along.strides[0], at);
+    out += turned("    ", fmt::format("turn(x + {}, y + {}, j - top);\n", at * turn.along.strides[0], at));
   }
   out += "  }\n";
   if (config.stores == Stores::past_cache) out += "  __builtin_ia32_sfence();\n";

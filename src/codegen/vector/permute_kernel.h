@@ -17,6 +17,7 @@ struct PermuteConfig {
   int tile =
       0;  // rows and columns of the square that is turned in registers; 1: element by element; 0: rows are copied
   int64_t task_elements = 16384;
+  int64_t block = 256;  // elements along a row of the output before the next strip of rows takes its turn
   Stores stores = Stores::cached;
 };
 

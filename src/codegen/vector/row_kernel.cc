@@ -54,8 +54,8 @@ class RowEmitter {
     out += fmt::format("  {}* y = ({}*)outputs[0];\n", type, type);
     out += fmt::format("  const long first = begin * {}, last = end * {} < {} ? end * {} : {};\n", per_task, per_task,
                        kernel_.rows, per_task, kernel_.rows);
-    return out + fmt::format("  for (long row = first; row < last; ++row) run_row({}y + row * {});\n}}\n", arguments,
-                             kernel_.width);
+    return out + fmt::format("  for (long row = first; row < last; ++row) run_row({}y + row * {});\n{}}}\n", arguments,
+                             kernel_.width, config_.stores == Stores::past_cache ? "  __builtin_ia32_sfence();\n" : "");
   }
 
  private:
@@ -85,9 +85,15 @@ class RowEmitter {
     for (size_t k = 1; k < kernel_.summands.size(); ++k) out += " + " + load(fmt::format("x{}", k), place);
     return out;
   }
+  /// Of what is read again.
   std::string store(const std::string& value, const RowPlace& place) const {
     return is_part(place) ? fmt::format("store_part(y + {}, {}, {});", place.at, value, place.count)
                           : fmt::format("store(y + {}, {});", place.at, value);
+  }
+  /// Of what is not.
+  std::string store_last(const std::string& value, const RowPlace& place) const {
+    if (config_.stores == Stores::cached) return store(value, place);
+    return fmt::format("store_past_cache(y + {}, {});", place.at, value);
   }
   std::string kept(const std::string& value, const RowPlace& place, const char* other) const {
     return is_part(place) ? fmt::format("keep({}, {}, {})", value, place.count, other) : value;
@@ -107,7 +113,7 @@ class RowEmitter {
       return fmt::format("m{0} = vmax(m{0}, {1});", p.accumulator, kept(load_input(p), p, "-__builtin_inff()"));
     });
     out += fmt::format("  const vf largest = lane_max({});\n", join_accumulators("m", u, "vmax"));
-    const bool in_result = kernel_.output == Element::f32 && !logarithm;
+    const bool in_result = kernel_.output == Element::f32 && !logarithm && config_.stores == Stores::cached;
     const bool buffered = !in_result && !logarithm && kernel_.width <= kLongestBuffer;
     const int64_t padded = ceil_div(kernel_.width, config_.lanes) * config_.lanes;
     if (buffered) out += fmt::format("  float e[{}] __attribute__((aligned(64)));\n", padded);
@@ -120,14 +126,14 @@ class RowEmitter {
     });
     if (logarithm) {
       out += fmt::format("  const vf below = largest + vlog((vf){});\n", sum("s"));
-      return out + walk([&](const RowPlace& p) { return store(fmt::format("{} - below", load_input(p)), p); });
+      return out + walk([&](const RowPlace& p) { return store_last(fmt::format("{} - below", load_input(p)), p); });
     }
     out += fmt::format("  const vf factor = 1.0f / {};\n", sum("s"));
     return out + walk([&](const RowPlace& p) {
              const std::string value = in_result  ? load("y", p)
                                        : buffered ? fmt::format("load(e + {})", p.at)
                                                   : fmt::format("vexp({} - largest)", load_input(p));
-             return store(value + " * factor", p);
+             return store_last(value + " * factor", p);
            });
   }
 
@@ -136,7 +142,7 @@ class RowEmitter {
     const bool by_row = kernel_.scale_of == RowKernel::ScaleOf::row;
     if (kernel_.scale) out += " * " + (by_row ? "load_one(scale)" : load("scale", place));
     if (kernel_.shift) out += " + " + (by_row ? "load_one(shift)" : load("shift", place));
-    return store(out, place);
+    return store_last(out, place);
   }
 
   std::string layer_norm() const {
@@ -222,6 +228,10 @@ std::string column_text(const RowKernel& kernel, const RowConfig& config, const 
 }
 
 }  // namespace
+
+bool can_store_past_cache(const RowKernel& kernel, int lanes) {
+  return kernel.columns == 1 && kernel.width % lanes == 0;
+}
 
 int64_t row_task_count(const RowKernel& kernel, const RowConfig& config) {
   if (kernel.columns > 1) return kernel.rows * ceil_div(kernel.columns, config.lanes);

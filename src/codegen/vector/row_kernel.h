@@ -3,7 +3,7 @@
 #pragma once
 
 #include "codegen/source.h"
-#include "codegen/vector/vector_text.h"
+#include "codegen/vector/map_kernel.h"
 
 #include <optional>
 
@@ -36,7 +36,11 @@ struct RowConfig {
   int lanes = 16;
   int unroll = 2;  // independent accumulators
   int64_t task_elements = 16384;
+  Stores stores = Stores::cached;
 };
+
+/// Whether stores past the cache, which need aligned vectors, are possible.
+bool can_store_past_cache(const RowKernel& kernel, int lanes);
 
 int64_t row_task_count(const RowKernel& kernel, const RowConfig& config);
 GeneratedSource emit_rows(const RowKernel& kernel, const RowConfig& config, Isa isa, const std::string& header);

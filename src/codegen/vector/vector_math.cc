@@ -113,8 +113,9 @@ static inline vf vmish(vf x) {
     {"vgelu_erf",
      {"verf"},
      "static inline vf vgelu_erf(vf x) { return 0.5f * x * (1.0f + verf(x * 0.707106769f)); }\n"},
-    {"vgelu_tanh", {"vtanh"}, R"(static inline vf vgelu_tanh(vf x) {
-  return 0.5f * x * (1.0f + vtanh(0.797884583f * (x + 0.044715f * x * x * x)));
+    {"vgelu_tanh", {"vexp"}, R"(// (1 + tanh u) / 2 = 1 / (1 + e^(-2u)), which saves a division.
+static inline vf vgelu_tanh(vf x) {
+  return x / (1.0f + vexp(x * (-1.59576917f + -0.0713548139f * x * x)));
 }
 )"},
 };

@@ -8,6 +8,7 @@
 #include "providers/generated/vector_parameters.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 namespace attune {
@@ -76,6 +77,13 @@ std::variant<PermuteKernel, Refusal> describe(const Workload& workload) {
   return PermuteKernel{simplify(std::get<LoopNest>(std::move(nest)), 1), bits / 8, 0};
 }
 
+/// Large tensors have many tasks anyway, and several strips in one share lines and pages.
+int64_t usual_task(const TensorSpec& output) {
+  constexpr int64_t kTasks = 64, kSmallest = 16384, kLargest = 1 << 20;
+  const auto share = static_cast<uint64_t>(element_count(output.dims) / kTasks);
+  return std::clamp(static_cast<int64_t>(std::bit_floor(share)), kSmallest, kLargest);
+}
+
 PermuteKernel require_kernel(const Workload& workload) {
   auto described = describe(workload);
   if (const auto* refusal = std::get_if<Refusal>(&described)) throw UserError("{}", refusal->reason);
@@ -94,7 +102,8 @@ std::vector<Config> VectorPermuteGenerator::offered(const Workload& workload) co
   const PermuteKernel kernel = require_kernel(workload);
   std::vector<Config> configs;
   for (const int tile : tile_choices(kernel, usable_isa())) {
-    Config config{{"tile", std::to_string(tile)}, {"task_elements", "16384"}};
+    Config config{{"tile", std::to_string(tile)}, {"task_elements", std::to_string(usual_task(workload.output(0)))}};
+    if (tile > 1) config["block"] = "256";
     if (can_store_past_cache(kernel, tile)) config["stores"] = generated::usual_stores(workload.output(0));
     configs.push_back(std::move(config));
   }
@@ -105,7 +114,8 @@ void VectorPermuteGenerator::declare(const Workload& workload, GeneratorSpace& s
   const PermuteKernel kernel = require_kernel(workload);
   const auto tiles = tile_choices(kernel, usable_isa());
   const Param tile = space.ordinal("tile", {tiles.begin(), tiles.end()});
-  space.power_of_two("task_elements", 1024, 262144);
+  space.power_of_two("task_elements", 1024, 1 << 20);
+  if (tiles.front() > 1) space.power_of_two("block", 64, 1024);
   for (const int side : tiles)  // of one side at most a tile's row is a line
     if (can_store_past_cache(kernel, side))
       space.only_if(space.categorical("stores", generated::kStores), tile == side);
@@ -114,9 +124,11 @@ void VectorPermuteGenerator::declare(const Workload& workload, GeneratorSpace& s
 GeneratedKernel VectorPermuteGenerator::emit(const Workload& workload, const Config& config) const {
   const PermuteKernel kernel = require_kernel(workload);
   const generated::Parameters parameters(config);
-  const PermuteConfig choice{.tile = static_cast<int>(parameters.number("tile")),
-                             .task_elements = parameters.number("task_elements"),
-                             .stores = parameters.stores()};
+  PermuteConfig choice;
+  choice.tile = static_cast<int>(parameters.number("tile"));
+  choice.task_elements = parameters.number("task_elements");
+  choice.stores = parameters.stores();
+  if (parameters.has("block")) choice.block = parameters.number("block");
   GeneratedKernel out;
   out.source = emit_permute(kernel, choice, header_comment({workload.key(), to_text(config)}));
   out.task_count = permute_task_count(kernel, choice);

@@ -149,13 +149,17 @@ std::vector<Config> VectorRowsGenerator::offered(const Workload& workload) const
   const RowKernel kernel = require_kernel(workload);
   const Config lanes{{"lanes", std::to_string(widest_lanes(usable_isa()))}};
   if (kernel.columns > 1) return {lanes};
-  const Config usual = generated::with(lanes, {{"unroll", "4"}, {"task_elements", "8192"}});
+  Config usual = generated::with(lanes, {{"unroll", "4"}, {"task_elements", "8192"}});
+  if (can_store_past_cache(kernel, widest_lanes(usable_isa())))
+    usual["stores"] = generated::usual_stores(workload.output(0));
   return {usual, generated::with(usual, {{"unroll", "1"}}), generated::with(usual, {{"unroll", "2"}})};
 }
 
 void VectorRowsGenerator::declare(const Workload& workload, GeneratorSpace& space) const {
   space.ordinal("lanes", generated::lane_values());
-  if (require_kernel(workload).columns > 1) return;
+  const RowKernel kernel = require_kernel(workload);
+  if (kernel.columns > 1) return;
+  if (can_store_past_cache(kernel, widest_lanes(usable_isa()))) space.categorical("stores", generated::kStores);
   space.ordinal("unroll", {1, 2, 4, 8});
   space.power_of_two("task_elements", 1024, 65536);
 }
@@ -168,6 +172,7 @@ GeneratedKernel VectorRowsGenerator::emit(const Workload& workload, const Config
   if (kernel.columns == 1) {
     choice.unroll = static_cast<int>(parameters.number("unroll"));
     choice.task_elements = parameters.number("task_elements");
+    choice.stores = parameters.stores();
   }
   GeneratedKernel out;
   out.source = emit_rows(kernel, choice, usable_isa(), header_comment({workload.key(), to_text(config)}));
