@@ -1,11 +1,13 @@
 // Random points of the spaces of the cube generators, on shapes that fill no tile, and what the generators refuse.
 #include "codegen/isa.h"
-#include "conformance/check_kernel.h"
+#include "kernel/parse_workload.h"
 #include "providers/generated/generated_provider.h"
+#include "tune/measure/check_kernel.h"
+#include "tune/measure/example.h"
 
 #include <gtest/gtest.h>
 
-namespace attune::testing {
+namespace attune::tune {
 namespace {
 
 constexpr int kPointsEach = 5;
@@ -38,7 +40,7 @@ TEST_P(CubeSpace, random_points_compute_what_the_reference_does) {
   for (int i = 0; i < kPointsEach; ++i) {
     const Config config = space.at(space.sample(random));
     SCOPED_TRACE(fmt::format("seed {}: {}", kSeed, to_text(config)));
-    EXPECT_EQ(check_kernel(*provider.build(workload, config), workload, example), "");
+    EXPECT_EQ(check_kernel(*provider.build(workload, config), workload, example).problem, "");
   }
 }
 
@@ -85,4 +87,4 @@ TEST(CubeGenerators, refuse_in_words) {
 }
 
 }  // namespace
-}  // namespace attune::testing
+}  // namespace attune::tune
