@@ -1,14 +1,13 @@
 // Random points of the spaces of the cube generators, on shapes that fill no tile, and what the generators refuse.
 #include "codegen/isa.h"
+#include "kernel/parse_workload.h"
 #include "providers/generated/generated_provider.h"
 #include "tune/measure/check_kernel.h"
+#include "tune/measure/example.h"
 
 #include <gtest/gtest.h>
 
-namespace attune::testing {
-
-using namespace tune;
-
+namespace attune::tune {
 namespace {
 
 constexpr int kPointsEach = 5;
@@ -88,4 +87,4 @@ TEST(CubeGenerators, refuse_in_words) {
 }
 
 }  // namespace
-}  // namespace attune::testing
+}  // namespace attune::tune
