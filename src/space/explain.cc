@@ -10,8 +10,7 @@ namespace attune {
 
 std::string Space::why_invalid(const Config& config) const {
   for (const auto& [name, value] : config) {
-    const auto place =
-        std::ranges::find_if(parameters_, [&](const auto& parameter) { return parameter->name == name; });
+    const auto place = std::ranges::find(parameters_, name, [](const auto& parameter) { return parameter->name; });
     if (place == parameters_.end()) return fmt::format("it has no parameter '{}'", name);
     if (!(*place)->find(value))
       return fmt::format("parameter '{}' has no value '{}'; its values are {}", name, value,
