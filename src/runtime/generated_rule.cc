@@ -7,11 +7,6 @@
 namespace attune {
 namespace {
 
-bool is_on_tiles(const Config& config) {
-  const auto generator = config.find("generator");
-  return generator != config.end() && (generator->second == "cube_tiles" || generator->second == "cube_bands");
-}
-
 bool is_generator(const Config& config, std::string_view name) {
   const auto generator = config.find("generator");
   return generator != config.end() && generator->second == name;
@@ -28,7 +23,7 @@ bool has_residual(const Workload& workload) {
 }  // namespace
 
 bool generated_pays(const Workload& workload, const Config& config) {
-  constexpr int64_t kVector = 16, kFewChannels = 4, kMostTileChannels = 256;
+  constexpr int64_t kVector = 16, kMostTileChannels = 256;
   if (workload.op != "Conv" && workload.op != "FusedConv") return false;
   const TensorSpec &src = workload.input(0), &weights = workload.input(1);
   if (src.layout != Layout::nhwc || src.dims.size() != 4 || !weights.constant) return false;
@@ -37,9 +32,9 @@ bool generated_pays(const Workload& workload, const Config& config) {
   const int64_t out = weights.dims[0], in = weights.dims[1];
   const bool pointwise = weights.dims[2] == 1 && weights.dims[3] == 1;
   if (pointwise && in >= kVector && (in % kVector != 0 || out % kVector != 0))
-    return src.dtype == DType::f32 || is_on_tiles(config);
-  if (!is_on_tiles(config)) return false;
-  return pointwise ? in <= kMostTileChannels || has_residual(workload) : in <= kFewChannels;
+    return src.dtype == DType::f32 || is_generator(config, "cube_tiles");
+  if (!pointwise || !is_generator(config, "cube_tiles")) return false;
+  return in <= kMostTileChannels || has_residual(workload);
 }
 
 }  // namespace attune
