@@ -36,10 +36,10 @@ using RatiosByProcess = std::vector<std::vector<double>>;
 /// - tie: the whole interval lies within the larger of the tie band and twice the noise, or on one side of 0 but not as
 ///   far out as a claim needs
 /// - unresolved: more rounds are needed; always with fewer than the confidence takes (6 for 95 %)
-Judgement judge(const RatiosByProcess& log_ratios, const VerdictOptions& options);
+Judgement judge(const RatiosByProcess& processes, const VerdictOptions& options);
 
-/// How far identical code seemed to differ: the end of the interval that is further from 0, at least twice the median,
-/// and at least the median of any process.
-double noise_of(const RatiosByProcess& duplicate_log_ratios, double confidence);
+/// From the rounds of a duplicate, how far identical code seemed to differ: the end of the interval that is further
+/// from 0, at least twice the median, and at least the median of any process.
+double noise_of(const RatiosByProcess& processes, double confidence);
 
 }  // namespace attune::tune
