@@ -66,8 +66,10 @@ KernelChoice choose_kernel(const Workload& workload, std::span<const Provider* c
       alternative.reason = refusal->reason;
     } else {
       alternative.configs = std::get<Offer>(answer).configs;
-      const bool waits =
-          provider->name() == "generated" && provider != providers.back() && !is_worth_compiling(workload);
+      // The compiler takes a hundred megabytes the first time, which only those get who ask for generated kernels, or
+      // gain from them by the rule below.
+      const bool asked = provider == providers.front();
+      const bool waits = provider->name() == "generated" && (!asked || !is_worth_compiling(workload));
       if (choice.provider == nullptr && !alternative.configs.empty() && !waits) {
         choice.provider = provider;
         choice.config = alternative.configs.front();
