@@ -260,7 +260,7 @@ Space make_dense_space(int64_t keep_per_hundred) {
 }
 
 TEST(Space, of_ten_million_points_without_structure_takes_under_200_megabytes) {
-  const size_t before = peak_kilobytes();
+  [[maybe_unused]] const size_t before = peak_kilobytes();
   Space space = make_dense_space(52);
   space.build();
   EXPECT_GT(space.size(), 10'000'000u);
