@@ -1,9 +1,16 @@
 #include "kernel/workload.h"
 
+#include "base/hash.h"
+
 #include <algorithm>
 
 namespace attune {
 namespace {
+
+std::string tensor_text(const Tensor& tensor) {
+  const auto bytes = std::span(tensor.bytes(), static_cast<size_t>(tensor.size_bytes()));
+  return fmt::format("{}[{}]#{:016x}", dtype_name(tensor.dtype()), to_text(tensor.dims()), hash_bytes(bytes));
+}
 
 std::string attribute_text(const Attribute& attribute) {
   const auto list = [](const auto& values) {
@@ -17,8 +24,13 @@ std::string attribute_text(const Attribute& attribute) {
   if (const auto* value = std::get_if<std::vector<int64_t>>(&attribute)) return list(*value);
   if (const auto* value = std::get_if<std::vector<float>>(&attribute)) return list(*value);
   if (const auto* value = std::get_if<std::vector<std::string>>(&attribute)) return list(*value);
-  if (const auto* value = std::get_if<Tensor>(&attribute))
-    return fmt::format("{}[{}]", dtype_name(value->dtype()), to_text(value->dims()));
+  // Contents belong to what an operator computes: a table of labels, the splits of a tree.
+  if (const auto* value = std::get_if<Tensor>(&attribute)) return tensor_text(*value);
+  if (const auto* values = std::get_if<std::vector<Tensor>>(&attribute)) {
+    std::string out;
+    for (const Tensor& value : *values) out += (out.empty() ? "" : ", ") + tensor_text(value);
+    return "[" + out + "]";
+  }
   return std::string(attribute_kind(attribute));
 }
 

@@ -99,6 +99,20 @@ TEST(Session, branches_and_loops_run_with_captured_values) {
   }
 }
 
+TEST(Session, equal_nodes_with_other_tables_are_other_work) {
+  const Graph graph = parse_graph(R"(graph "g" {
+  opset "" 17
+  opset "ai.onnx.ml" 4
+  input %x : i64[4]
+  %y = ai.onnx.ml::LabelEncoder@4(%x) "y" {keys_tensor = tensor i64[2] [1, 2], values_tensor = tensor i64[2] [10, 20], default_tensor = tensor i64[1] [0]}
+  %z = ai.onnx.ml::LabelEncoder@4(%x) "z" {keys_tensor = tensor i64[2] [1, 2], values_tensor = tensor i64[2] [70, 80], default_tensor = tensor i64[1] [0]}
+  output %y
+  output %z
+})");
+  const std::vector<int64_t> numbers = {1, 2, 3, 1};
+  expect_like_reference(graph, {Tensor::from<int64_t>({4}, numbers)});
+}
+
 TEST(Session, an_output_may_be_an_input_a_constant_or_given_twice) {
   const Graph graph = parse_graph(R"(graph "g" {
   opset "" 17
