@@ -50,6 +50,9 @@ ActionResult run_action(const GeneratedSource& source, const CompileOptions& opt
     const auto buffer = llvm::MemoryBuffer::getMemBuffer(source.text, kFileName);
     invocation->getPreprocessorOpts().addRemappedFile(kFileName, buffer.get());
     invocation->getPreprocessorOpts().RetainRemappedFileBuffers = true;
+    // A compiler's process ends with its work and frees nothing; ours goes on, through thousands of kernels.
+    invocation->getFrontendOpts().DisableFree = false;
+    invocation->getCodeGenOpts().DisableFree = false;
     clang::CompilerInstance compiler;
     compiler.setInvocation(invocation);
     compiler.createDiagnostics(printer.get(), false);

@@ -70,9 +70,13 @@ std::variant<PermuteKernel, Refusal> describe(const Workload& workload) {
   if (bits != 8 && bits != 16 && bits != 32 && bits != 64)
     return refuse("elements of {} bits are not moved one by one", bits);
   if (element_count(input.dims) == 0) return refuse("there is nothing to move in an empty tensor");
-  auto nest = transpose ? transpose_nest(workload)
-              : shuffle ? shuffle_nest(workload)
-                        : generated::make_nest({{input, input.dims}}, output);
+  // Not one conditional expression: of variants GCC 12 takes that for a use of something uninitialised.
+  const auto find_nest = [&] {
+    if (transpose) return transpose_nest(workload);
+    if (shuffle) return shuffle_nest(workload);
+    return generated::make_nest({{input, input.dims}}, output);
+  };
+  auto nest = find_nest();
   if (const auto* refusal = std::get_if<Refusal>(&nest)) return *refusal;
   return PermuteKernel{simplify(std::get<LoopNest>(std::move(nest)), 1), bits / 8, 0};
 }
