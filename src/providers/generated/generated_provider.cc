@@ -18,8 +18,20 @@ struct Serving {
   std::string reasons;
 };
 
+/// Networks have few dims; a model that states a hundred thousand is not worth a loop for each.
+constexpr size_t kMostDims = 32;
+
+bool has_many_dims(const Workload& workload) {
+  const auto many = [](const std::optional<TensorSpec>& spec) { return spec && spec->dims.size() > kMostDims; };
+  return std::ranges::any_of(workload.inputs, many) || std::ranges::any_of(workload.outputs, many);
+}
+
 Serving find_serving(const Workload& workload) {
   Serving serving;
+  if (has_many_dims(workload)) {
+    serving.reasons = fmt::format("a tensor has more than {} dims", kMostDims);
+    return serving;
+  }
   for (const Generator* generator : generators()) {
     if (const auto refusal = generator->find_refusal(workload))
       serving.reasons += (serving.reasons.empty() ? "" : "; ") + refusal->reason;
