@@ -24,7 +24,8 @@ struct SessionOptions {
   int64_t memory_limit_bytes = 0;           // 0: none
   int threads = 0;                          // 0: thread_count() of whoever calls
   bool pin_workers = false;                 // keep worker threads on cores of their own
-  bool rewrite = true;                      // fuse and fold before planning
+  bool rewrite = true;                      // fuse and fold before planning,
+  std::vector<std::string> without_passes;  // but not by these
   RecordedSteps recorded;                   // of a saved plan; see plan_file.h
   std::shared_ptr<const Advisor> advisor;   // shared: several sessions may ask one; nullptr: rules choose kernels
 };
