@@ -36,6 +36,8 @@ typedef long int64_t;
 #define TILE_VECTORS {tile_vectors}
 #define KEY_BLOCK {key_block}
 #define GROUP_TILES {group_tiles}
+#define ROWS_USED {rows_used}
+#define VECTORS_USED {vectors_used}
 
 )";
 
@@ -59,7 +61,7 @@ extern "C" __attribute__((visibility("default"))) void attention({parameters}) {
     block.scale = {scale};
 {mask}    block.causal = {causal}, block.first_visible = {first_visible} + first, block.fill = {fill};
     block.workspace = scratch;
-    attend_as<Element>(block);
+    Attention<Element>(block).run();
   }
 }
 )";
@@ -76,6 +78,26 @@ std::string mask_text(const Workload& workload, const AttentionProblem& problem)
 }
 
 int64_t rounded_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+/// Bits of whole tiles and of what `count` leaves beside them.
+int64_t tiles_of(int64_t count, int64_t tile) {
+  const int64_t whole = count >= tile ? int64_t{1} << tile : 0, rest = count % tile;
+  return whole | (rest > 0 ? int64_t{1} << rest : 0);
+}
+
+int64_t rows_used(const AttentionProblem& problem, const AttentionChoice& choice) {
+  return tiles_of(std::min(choice.queries, problem.queries), choice.tile_rows) |
+         tiles_of(problem.queries % choice.queries, choice.tile_rows);
+}
+
+int64_t vectors_used(const AttentionProblem& problem, const AttentionChoice& choice) {
+  const auto vectors = [&](int64_t elements) {
+    return tiles_of((elements + choice.lanes - 1) / choice.lanes, choice.tile_vectors);
+  };
+  if (problem.attributes.causal) return (int64_t{2} << choice.tile_vectors) - 1;  // blocks end where queries do
+  return vectors(problem.attributes.value_size) | vectors(std::min(problem.keys, choice.key_block)) |
+         vectors(problem.keys % choice.key_block);
+}
 
 }  // namespace
 
@@ -112,6 +134,8 @@ GeneratedSource emit_attention(const Workload& workload, const AttentionChoice& 
       {"tile_vectors", number(choice.tile_vectors)},
       {"key_block", number(choice.key_block)},
       {"group_tiles", number(choice.group_tiles)},
+      {"rows_used", number(rows_used(problem, choice))},
+      {"vectors_used", number(vectors_used(problem, choice))},
       {"parameters", std::string(codegen::kEntryParameters)},
       {"type", wide ? "float" : "uint16_t"},
       {"element", wide ? "f32" : "bf16"},

@@ -4,6 +4,7 @@
 #define KEY_BLOCK 256
 #define GROUP_TILES 4
 #include "providers/native/attention_loops_body.h"
+#include "providers/native/attention_loops_entry.h"
 
 namespace attune::native {
 

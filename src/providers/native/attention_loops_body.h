@@ -5,7 +5,7 @@
 // into panels of their columns. For a few queries at a time the scores against such a block are held in the cache, and
 // turned into weights by the online softmax: the largest score so far is known, sums and results are scaled down when a
 // larger one comes. So memory does not grow with the product of the lengths.
-#include "providers/native/attention_loops.h"
+#include "providers/native/attention_block.h"
 #include "providers/native/attention_tiles.h"
 
 namespace attune::native {
@@ -272,17 +272,6 @@ template <class T> class Attention {
   const AttentionBlock& b_;
   Scratch scratch_;
 };
-
-int64_t workspace_floats(const AttentionBlock& block) { return Scratch(block).floats; }
-
-template <class T> void attend_as(const AttentionBlock& block) { Attention<T>(block).run(); }
-
-void attend(const AttentionBlock& block) {
-  if (block.element == AttentionElement::f32)
-    attend_as<float>(block);
-  else
-    attend_as<uint16_t>(block);
-}
 
 }  // namespace
 }  // namespace attune::native
