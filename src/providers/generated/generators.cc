@@ -20,7 +20,7 @@ std::span<const Generator* const> generators() {
   static const VectorReduceGenerator reduce;
   static const VectorRowsGenerator rows;
   static const Generator* const list[] = {&cube_winograd, &cube_bands, &cube_tiles, &cube_vectors, &cube_depthwise,
-                                          &map,           &rows,       &reduce,     &permute,    &attention};
+                                          &map,           &rows,       &reduce,     &permute,      &attention};
   return list;
 }
 
