@@ -56,15 +56,15 @@ bool can_take(const Graph& graph, const Node& conv, size_t channels) {
 Tensor scaled_weights(const Tensor& weights, std::vector<double> scale) {
   const int64_t per_channel = weights.count() / std::max<int64_t>(weights.dim(0), 1);
   if (weights.dtype() == DType::f32 && weights.reloadable())
-    return Tensor::computed(
-        DType::f32, weights.dims(), [weights, scale = std::move(scale), per_channel](std::byte* bytes) {
-          const Tensor source = weights.held();
-          auto* out = reinterpret_cast<float*>(bytes);
-          const auto* in = source.data<float>();
-          for (const double factor : scale)
-            for (int64_t i = 0; i < per_channel; ++i) *out++ = static_cast<float>(*in++ * factor);
-          weights.release_pages();
-        });
+    return Tensor::computed(DType::f32, weights.dims(),
+                            [weights, scale = std::move(scale), per_channel](std::byte* bytes) {
+                              const Tensor source = weights.held();
+                              auto* out = reinterpret_cast<float*>(bytes);
+                              const auto* in = source.data<float>();
+                              for (const double factor : scale)
+                                for (int64_t i = 0; i < per_channel; ++i) *out++ = static_cast<float>(*in++ * factor);
+                              weights.release_pages();
+                            });
   Tensor scaled = convert(weights.held(), DType::f64).clone();
   auto* value = scaled.mutable_data<double>();
   for (const double factor : scale)

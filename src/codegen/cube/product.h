@@ -39,6 +39,9 @@ struct VectorSchedule {
   Axis split = Axis::rows;
   int unroll = 2;
   int prefetch = 0;  // steps of the depth that weights are asked for ahead
+  /// While rows pass one panel, the next one is brought into L2, a line in every so many steps. For weights that come
+  /// from memory; needs rows inside.
+  bool fetch_next = false;
 
   int64_t panel_columns() const { return static_cast<int64_t>(tile_vectors) * isa.lanes; }
 };

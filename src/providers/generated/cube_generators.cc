@@ -99,13 +99,18 @@ void CubeVectorsGenerator::declare(const Workload& workload, GeneratorSpace& spa
   space.categorical("tile", texts_in(sweep, "tile"));
   space.ordinal("task_rows", numbers_in(sweep, "task_rows", shares(problem.shape.rows, 1)));
   space.ordinal("task_columns", numbers_in(sweep, "task_columns", shares(problem.shape.columns, 16)));
-  space.categorical("inner", {"rows", "columns"});
+  const Param inner = space.categorical("inner", {"rows", "columns"});
   space.categorical("split", {"rows", "columns"});
   const bool can_block =
       !problem.shape.by_table() && problem.shape.src == DType::f32 && problem.shape.dst == DType::f32;
-  space.ordinal("depth_block", can_block ? std::vector<int64_t>{0, 96, 128, 256, 512} : std::vector<int64_t>{0});
+  const std::set<int64_t> blocks{0, 96, 128, 256, 512, 768};
+  space.ordinal("depth_block", numbers_in(sweep, "depth_block", can_block ? blocks : std::set<int64_t>{0}));
   space.ordinal("unroll", {1, 2, 4});
   space.ordinal("prefetch", {0, 8, 16});
+  const Param fetch_next = space.ordinal("fetch_next", {0, 1});
+  space.require(
+      {inner, fetch_next}, [](std::span<const int64_t> v) { return v[0] == 0 || v[1] == 0; },
+      "the next panel is fetched while rows pass this one");
 }
 
 GeneratedKernel CubeVectorsGenerator::emit(const Workload& workload, const Config& config) const {
