@@ -16,7 +16,7 @@ bool is_by(const Config& config, std::string_view generator) { return has(config
 bool generated_pays(const Workload& workload, const Config& config) {
   constexpr int64_t kVector = 16, kMostTileChannels = 256;
   if (workload.op == "MatMul" || workload.op == "FusedMatMul")
-    return workload.input(0).dtype == DType::f32 && has(config, "fetch_next", "1");
+    return has(config, "fetch_next", "1") || has(config, "tiles_fetch_next", "1");
   if (workload.op != "Conv" && workload.op != "FusedConv") return false;
   const TensorSpec &src = workload.input(0), &weights = workload.input(1);
   if (src.dtype != DType::bf16 || src.layout != Layout::nhwc || src.dims.size() != 4 || !weights.constant) return false;

@@ -6,7 +6,7 @@
 namespace attune {
 
 /// Workloads of the kinds where the generated kernel was the faster one inside of models
-/// (docs/performance/kernels.md): products in f32 whose weights stream from memory, since the kernel fetches them
+/// (docs/performance/kernels.md): products whose weights stream from memory, since the kernel fetches them
 /// ahead; convolutions in bf16 and channels-last order, depthwise ones, and, on AMX tiles, 1x1 with channels that fill
 /// no vector or with more channels out than in. Convolutions in f32 tie with the library. `config` is the generated
 /// provider's default.

@@ -54,6 +54,7 @@ struct TileSchedule {
   int64_t task_rows = 0;    // a multiple of tile_rows * tiles_down
   int64_t task_panels = 0;  // a panel is tiles_across * 16 columns
   bool pack_src = true;     // false: tiles are read where the rows lie; needs depth % 32 == 0 and no table
+  bool fetch_next = false;  // as of vector schedules
   Axis inner = Axis::rows;
   Axis split = Axis::rows;
 

@@ -41,6 +41,9 @@ std::vector<std::string> texts_in(const std::vector<Config>& configs, const std:
   return values;
 }
 
+/// Of the position of `inner` among rows and columns, and of fetch_next.
+bool rows_pass_a_panel(std::span<const int64_t> values) { return values[0] == 0 || values[1] == 0; }
+
 /// 1/1, 1/2, … 1/64 of all, each at least `least`: how much of an axis one task takes.
 std::set<int64_t> shares(int64_t all, int64_t least) {
   std::set<int64_t> values;
@@ -108,9 +111,7 @@ void CubeVectorsGenerator::declare(const Workload& workload, GeneratorSpace& spa
   space.ordinal("unroll", {1, 2, 4});
   space.ordinal("prefetch", {0, 8, 16});
   const Param fetch_next = space.ordinal("fetch_next", {0, 1});
-  space.require(
-      {inner, fetch_next}, [](std::span<const int64_t> v) { return v[0] == 0 || v[1] == 0; },
-      "the next panel is fetched while rows pass this one");
+  space.require({inner, fetch_next}, rows_pass_a_panel, "the next panel is fetched while rows pass this one");
 }
 
 GeneratedKernel CubeVectorsGenerator::emit(const Workload& workload, const Config& config) const {
@@ -146,8 +147,10 @@ void CubeTilesGenerator::declare(const Workload& workload, GeneratorSpace& space
   space.ordinal("tiles_task_columns", numbers_in(sweep, "tiles_task_columns", shares(problem.shape.columns, 16)));
   const auto sources = texts_in(sweep, "tiles_src");
   const Param src = space.categorical("tiles_src", sources);
-  space.categorical("tiles_inner", {"rows", "columns"});
+  const Param inner = space.categorical("tiles_inner", {"rows", "columns"});
   space.categorical("tiles_split", {"rows", "columns"});
+  const Param fetch_next = space.ordinal("tiles_fetch_next", {0, 1});
+  space.require({inner, fetch_next}, rows_pass_a_panel, "the next panel is fetched while rows pass this one");
   const auto names = texts_in(sweep, "tiles");
   space.require(
       {tiles, height, rows, src},

@@ -144,7 +144,8 @@ Config tile_config(int down, int across, int tile_rows, int64_t task_rows, int64
           {"tiles_task_columns", std::to_string(task_columns)},
           {"tiles_src", packed ? "packed" : "direct"},
           {"tiles_inner", axis_name(inner)},
-          {"tiles_split", axis_name(split)}};
+          {"tiles_split", axis_name(split)},
+          {"tiles_fetch_next", "0"}};
 }
 
 std::vector<Config> distinct(std::vector<Config> configs) {
@@ -166,11 +167,29 @@ std::vector<int> tile_heights(int64_t rows, int down) {
   return best == 16 ? std::vector<int>{16} : std::vector<int>{16, best};
 }
 
+/// As streaming_config, on AMX tiles.
+std::optional<Config> streaming_tiles(const ProductProblem& problem, const ProductTarget& target) {
+  const cube::ProductShape& shape = problem.shape;
+  const int64_t depth = round_up(shape.depth, cube::kTileDepth) * shape.taps;
+  constexpr int64_t kBlock = 32;
+  if (depth * shape.columns * 2 <= target.l2_bytes / 4 || shape.rows < 2 * kBlock || shape.columns < 2 * kBlock)
+    return std::nullopt;
+  const bool direct = !shape.by_table() && shape.depth % cube::kTileDepth == 0;
+  const int64_t held =
+      std::max<int64_t>((direct ? target.l2_bytes / 2 : kPackedBytes) / (depth * 2) / kBlock, 1) * kBlock;
+  const int64_t rows = std::min(round_up(shape.rows, kBlock), held);
+  Config config = tile_config(2, 2, 16, rows, round_up(divide_up(shape.columns, target.threads), kBlock), !direct,
+                              Axis::rows, Axis::columns);
+  config.insert_or_assign("tiles_fetch_next", std::to_string(1));
+  return config;
+}
+
 void append_tile_configs(const ProductProblem& problem, const ProductTarget& target, std::vector<Config>& configs) {
   const cube::ProductShape& shape = problem.shape;
   const int64_t padded_depth = round_up(shape.depth, cube::kTileDepth) * shape.taps;
   const bool can_read_directly = !shape.by_table() && shape.depth % cube::kTileDepth == 0;
   const int64_t across_all = divide_up(shape.columns, 16);
+  if (auto config = streaming_tiles(problem, target)) configs.push_back(std::move(*config));
   constexpr std::pair<int, int> kShapes[] = {{2, 2}, {1, 4}, {1, 3}, {3, 1}, {1, 2}, {1, 1}};
   for (const auto& [down, across] : kShapes) {
     if (across > across_all || (down > 1 && shape.rows <= 16)) continue;
@@ -267,6 +286,9 @@ cube::TileSchedule tile_schedule(const ProductProblem& problem, const Config& co
   schedule.pack_src = text_of(config, "tiles_src") == "packed";
   schedule.inner = axis_of(config, "tiles_inner");
   schedule.split = axis_of(config, "tiles_split");
+  schedule.fetch_next = number_of(config, "tiles_fetch_next", 0) != 0;
+  if (schedule.fetch_next && schedule.inner != Axis::rows)
+    throw UserError("tiles_fetch_next brings in the panel after the one that rows pass: it needs tiles_inner=rows");
   const cube::ProductShape& shape = problem.shape;
   if (!schedule.pack_src && (shape.by_table() || shape.depth % cube::kTileDepth != 0))
     throw UserError("tiles read rows where they lie only at equal distances and with a depth of whole tiles");
