@@ -49,8 +49,25 @@ std::string TaskSearch::space_text() const {
   return text;
 }
 
+bool TaskSearch::suggest(const tune::Trial& trial) {
+  if (known_.contains(trial) || !ever_suggested_.insert(trial).second) return false;
+  for (const auto& part : parts_) {
+    if (part->provider->name() != trial.provider || !part->space.index_of(trial.config)) continue;
+    suggested_.push_back(trial);
+    return true;
+  }
+  return false;
+}
+
 std::vector<tune::Trial> TaskSearch::next(int count) {
   std::vector<tune::Trial> trials;
+  for (; !suggested_.empty() && static_cast<int>(trials.size()) < count; suggested_.pop_front()) {
+    if (known_.contains(suggested_.front())) continue;
+    trials.push_back(suggested_.front());
+    for (const auto& part : parts_)
+      if (part->provider->name() == trials.back().provider)
+        part->searcher->skip(*part->space.index_of(trials.back().config));
+  }
   // In turn, so that a provider with a large space does not keep the others waiting.
   for (bool any = true; any && static_cast<int>(trials.size()) < count;) {
     any = false;
@@ -107,7 +124,8 @@ double TaskSearch::promise_ms() const {
   // Nobody reaches the roofline; half of the way there is a good kernel.
   const double left = std::max(0.0, std::exp(best_log_ratio_) - roofline_share_) / 2;
   constexpr double kPatience = 8;  // trials
-  return task_.run_ms * left / (1 + since_better_ / kPatience);
+  const int waited = suggested_.empty() ? since_better_ : 0;
+  return task_.run_ms * left / (1 + waited / kPatience);
 }
 
 }  // namespace attune
