@@ -1,6 +1,7 @@
 #include "graph/tensor.h"
 
 #include "base/file_map.h"
+#include "base/large_pages.h"
 #include "base/memory.h"
 #include "graph/lazy_bytes.h"
 
@@ -27,6 +28,21 @@ int64_t required_bytes(DType dtype, const Dims& dims, int64_t* count) {
 
 Tensor Tensor::allocate(DType dtype, Dims dims) { return make(dtype, std::move(dims), Contents::undefined); }
 Tensor Tensor::zeros(DType dtype, Dims dims) { return make(dtype, std::move(dims), Contents::zero); }
+
+Tensor Tensor::lasting(DType dtype, Dims dims) {
+  Tensor result;
+  const int64_t bytes = required_bytes(dtype, dims, &result.count_);
+  if (static_cast<size_t>(bytes) < kLargePage) return zeros(dtype, std::move(dims));
+  check_memory(bytes, [&] { return fmt::format("a tensor of {} {}", dtype_name(dtype), to_text(dims)); });
+  const auto storage = allocate_large(static_cast<size_t>(bytes));
+  if (!storage) throw UserError("no memory for a tensor of {} {} ({} bytes)", dtype_name(dtype), to_text(dims), bytes);
+  result.data_ = storage.get();
+  result.owner_ = storage;
+  result.dtype_ = dtype;
+  result.dims_ = std::move(dims);
+  result.writable_ = true;
+  return result;
+}
 
 Tensor Tensor::make(DType dtype, Dims dims, Contents contents) {
   if (dtype == DType::undefined) throw InternalError("allocating a tensor without a dtype");

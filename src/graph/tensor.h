@@ -55,6 +55,8 @@ class Tensor {
   /// Uninitialised, 64-byte aligned. Throws UserError when the size overflows or exceeds the memory of the machine.
   static Tensor allocate(DType dtype, Dims dims);
   static Tensor zeros(DType dtype, Dims dims);
+  /// Zeroed, on large pages where it is large: for what lives as long as a session and is read in every run.
+  static Tensor lasting(DType dtype, Dims dims);
   /// Read-only view of bytes kept alive by `owner`; `file` says whose mapping they are in, if any.
   static Tensor borrow(DType dtype, Dims dims, const std::byte* data, std::shared_ptr<const void> owner,
                        const FileMap* file = nullptr);

@@ -62,6 +62,18 @@ TEST(Tensor, computed_contents_exist_while_somebody_needs_them) {
   EXPECT_EQ(computed, 2);
 }
 
+TEST(Tensor, lasting_ones_are_zeroed_aligned_and_writable) {
+  for (const int64_t count : {int64_t{3}, int64_t{1} << 20, (int64_t{3} << 20) + 1}) {
+    Tensor tensor = Tensor::lasting(DType::f32, {count});
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(tensor.bytes()) % 64, 0u);
+    EXPECT_EQ(tensor.count(), count);
+    EXPECT_EQ(tensor.data<float>()[0], 0.0F);
+    EXPECT_EQ(tensor.data<float>()[count - 1], 0.0F);
+    tensor.mutable_data<float>()[count - 1] = 2.0F;
+    EXPECT_EQ(Tensor(tensor).data<float>()[count - 1], 2.0F);
+  }
+}
+
 TEST(Tensor, releasing_own_memory_does_nothing) {
   const Tensor tensor = Tensor::vector(std::vector<int64_t>{1, 2, 3});
   EXPECT_FALSE(tensor.reloadable());
