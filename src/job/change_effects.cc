@@ -61,9 +61,10 @@ std::vector<ChangeEffect> change_effects(const SessionComparison& rounds, std::s
 
 std::optional<double> noise_between(const SessionComparison& rounds,
                                     std::span<const std::pair<size_t, size_t>> untouched) {
-  constexpr double kLeastMs = 0.02;  // shorter ones are all noise
+  constexpr double kLeastMs = 0.005;  // shorter ones are all noise
   constexpr size_t kLeastSteps = 5;
-  std::vector<double> differences;
+  double all_ms = 0, differing_ms = 0;
+  size_t steps = 0;
   for (const auto& [before, after] : untouched) {
     std::vector<double> log_ratios, times;
     for (size_t i = 0; i < rounds.before_step_ms.size(); ++i) {
@@ -72,11 +73,14 @@ std::optional<double> noise_between(const SessionComparison& rounds,
       times.push_back(first);
       log_ratios.push_back(std::log(second / first));
     }
-    if (!times.empty() && median_of(times) >= kLeastMs) differences.push_back(std::abs(median_of(log_ratios)));
+    const double ms = times.empty() ? 0 : median_of(times);
+    if (ms < kLeastMs) continue;
+    ++steps;
+    all_ms += ms;
+    differing_ms += ms * std::abs(median_of(log_ratios));
   }
-  if (differences.size() < kLeastSteps) return std::nullopt;
-  std::sort(differences.begin(), differences.end());
-  return quantile(differences, 0.8);
+  if (steps < kLeastSteps) return std::nullopt;
+  return differing_ms / all_ms;
 }
 
 }  // namespace attune

@@ -25,8 +25,8 @@ struct ChangeEffect {
 
 std::vector<ChangeEffect> change_effects(const SessionComparison& rounds, std::span<const ChangedRegion> regions);
 
-/// How far the medians of identical code differ between two sessions (ln): the 80th percentile over the steps given,
-/// those of no length left out. Nothing where there are too few.
+/// How far the medians of identical code differ between two sessions (ln): the mean over the steps given, by their
+/// times. Nothing where there are too few.
 std::optional<double> noise_between(const SessionComparison& rounds,
                                     std::span<const std::pair<size_t, size_t>> untouched);
 

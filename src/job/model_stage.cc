@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kFinalists = 3;        // of a task
 constexpr double kWorthJudging = 0.02;  // ln: what seems faster by less is left alone
-constexpr double kBetter = 0.01;        // ln: than what is accepted already
+constexpr double kBetter = 0.005;       // ln: than what is accepted already
 constexpr double kLeastSaved = 0.0005;  // of a run
 
 std::vector<TuningTask> tasks_of(const OpatJob& job) {
@@ -70,10 +70,12 @@ Choices ModelStage::proposals() const {
   for (size_t i = 0; i < job_.searches.size(); ++i) {
     const TaskSearch& search = job_.searches[i];
     const auto accepted = judge_.accepted().find(i);
-    const TriedConfig* best = accepted == judge_.accepted().end() ? nullptr : find_tried(search, accepted->second);
-    for (const TriedConfig& tried : search.best(kFinalists, kWorthJudging)) {
-      if (best != nullptr && tried.log_ratio > best->log_ratio - kBetter) break;
-      if (-std::expm1(tried.log_ratio) * search.task().run_ms < kLeastSaved * job_.run_ms) break;
+    // Few kernels gain more in the model than alone.
+    const double to_beat =
+        accepted == judge_.accepted().end() ? 0 : std::log(judge_.find(i, accepted->second)->effect.ratio()) - kBetter;
+    for (const TriedConfig& tried : search.finalists(kFinalists, kWorthJudging)) {
+      if (tried.log_ratio > to_beat) continue;
+      if (-std::expm1(tried.log_ratio) * search.task().run_ms < kLeastSaved * job_.run_ms) continue;
       const ModelVerdict* verdict = judge_.find(i, tried.trial);
       if ((verdict != nullptr && !verdict->is_open()) || unfit_.contains({i, tried.trial})) continue;
       choices[i] = tried.trial;
@@ -108,6 +110,15 @@ void ModelStage::judge_together(const Choices& proposals, double seconds) {
 }
 
 void ModelStage::on_verdict(size_t task, const tune::Trial& trial, const ModelVerdict& verdict) {
+  const auto [shown, is_first] = shown_.try_emplace({task, trial}, verdict.verdict);
+  const bool is_news = is_first || shown->second != verdict.verdict;
+  shown->second = verdict.verdict;
+  if (is_news) show_verdict(task, trial, verdict);
+  // Winners may still be dropped; they are kept at the end.
+  if (verdict.verdict != tune::Verdict::faster && !verdict.is_open()) keep_verdict(task, trial, InModel::left_out);
+}
+
+void ModelStage::show_verdict(size_t task, const tune::Trial& trial, const ModelVerdict& verdict) {
   const Interval interval = verdict.effect.ratio_interval(0.95);
   job_.emit({{"event", "final"},
              {"task", task},
@@ -120,8 +131,6 @@ void ModelStage::on_verdict(size_t task, const tune::Trial& trial, const ModelVe
              {"saved_ms", verdict.effect.median_saved_ms()},
              {"rounds", verdict.effect.rounds()},
              {"noise_floor", judge_.noise_floor()}});
-  // Winners may still be dropped; they are kept at the end.
-  if (verdict.verdict != tune::Verdict::faster && !verdict.is_open()) keep_verdict(task, trial, InModel::left_out);
 }
 
 void ModelStage::keep_verdict(size_t task, const tune::Trial& trial, InModel decision) {
@@ -198,6 +207,10 @@ std::optional<Session> ModelStage::conclude() {
   settle_tasks(conclusion);
   result.noise_floor = judge_.noise_floor();
   result.comparison = conclusion.comparison;
+  if (result.comparison) {
+    const Interval interval = result.comparison->ratio_interval;
+    result.noise_floor = std::max(result.noise_floor, std::log(interval.high / interval.low) / 2);
+  }
   result.applied = !conclusion.choices.empty();
   if (!result.comparison) {
     result.conclusion = conclusion.problem.empty()

@@ -28,6 +28,7 @@ class ModelStage {
   void judge_together(const Choices& proposals, double seconds);
   std::string reason(size_t task, const tune::Trial& trial) const;
   void on_verdict(size_t task, const tune::Trial& trial, const ModelVerdict& verdict);
+  void show_verdict(size_t task, const tune::Trial& trial, const ModelVerdict& verdict);
   void keep_verdict(size_t task, const tune::Trial& trial, InModel decision);
   void show_round(const SessionComparison* measured);
   void settle_tasks(const ModelConclusion& conclusion);
@@ -37,8 +38,9 @@ class ModelStage {
   OpatJob& job_;
   SessionRunner runner_;
   ModelJudge judge_;
-  std::set<std::pair<size_t, tune::Trial>> kept_;   // whose verdict is in the bank
-  std::set<std::pair<size_t, tune::Trial>> unfit_;  // with which the model computes something else
+  std::map<std::pair<size_t, tune::Trial>, tune::Verdict> shown_;  // the last of each
+  std::set<std::pair<size_t, tune::Trial>> kept_;                  // whose verdict is in the bank
+  std::set<std::pair<size_t, tune::Trial>> unfit_;                 // with which the model computes something else
 };
 
 }  // namespace attune

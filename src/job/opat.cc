@@ -26,7 +26,7 @@ std::vector<double> pauses(double budget_s) {
 /// Searches and judges in turn until the budget is spent or nothing promises more than the noise.
 void search_and_judge(OpatJob& job, ModelStage& stage) {
   constexpr double kRoundShare = 0.07, kShortestRound = 0.3, kLongestRound = 8;  // of the budget; seconds
-  constexpr double kSearchShare = 0.75, kLeastSearchShare = 0.4;  // the rest is for the model; large ones need more
+  constexpr double kSearchShare = 0.6, kLeastSearchShare = 0.4;  // the rest is for the model; large ones need more
   const double budget_s = job.clock.budget_s();
   const double round_s = std::clamp(budget_s * kRoundShare, kShortestRound, kLongestRound);
   for (const double pause : pauses(budget_s)) {

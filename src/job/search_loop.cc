@@ -15,6 +15,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kBatch = 6;                // candidates between two looks at which task promises most
 constexpr double kLeastPromise = 0.002;  // of a run: what could be gained from a task at best, under which it is left
+constexpr double kLeastCuriosity = 0.0005;  // the same for those of whom nothing is known, or who have a tip
 
 class SearchLoop {
  public:
@@ -36,7 +37,8 @@ class SearchLoop {
   bool has_time() const { return !job_.clock.stopped() && job_.clock.seconds() < until_s_; }
   bool goes_on() const { return has_time() && job_.has_trials(); }
   bool is_open(size_t i) const {
-    return !job_.is_over[i] && job_.searches[i].promise_ms() > kLeastPromise * job_.run_ms;
+    const double least = job_.searches[i].is_curious() ? kLeastCuriosity : kLeastPromise;
+    return !job_.is_over[i] && job_.searches[i].promise_ms() > least * job_.run_ms;
   }
 
   std::optional<size_t> most_promising() const {

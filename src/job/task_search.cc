@@ -6,6 +6,17 @@
 #include <cmath>
 
 namespace attune {
+namespace {
+
+/// What makes kernels of one kind: they differ in their numbers only.
+std::string kind_of(const tune::Trial& trial) {
+  std::string kind = trial.provider;
+  for (const char* name : {"generator", "algorithm", "impl"})
+    if (const auto found = trial.config.find(name); found != trial.config.end()) kind += " " + found->second;
+  return kind;
+}
+
+}  // namespace
 
 struct TaskSearch::Part {
   const Provider* provider;
@@ -114,6 +125,22 @@ std::vector<TriedConfig> TaskSearch::best(size_t count, double margin) const {
             [](const TriedConfig& a, const TriedConfig& b) { return a.log_ratio < b.log_ratio; });
   if (right.size() > count) right.resize(count);
   return right;
+}
+
+std::vector<TriedConfig> TaskSearch::finalists(size_t count, double margin) const {
+  std::vector<TriedConfig> firsts, others;
+  std::set<std::string> kinds;
+  for (TriedConfig& tried : best(tried_.size(), margin)) {
+    const bool is_first = kinds.insert(kind_of(tried.trial)).second;
+    (is_first ? firsts : others).push_back(std::move(tried));
+  }
+  // Beside the fastest of all, its runner-up is worth more than a third kind.
+  if (firsts.size() > 2)
+    firsts.insert(firsts.begin() + 2, others.begin(), others.end());
+  else
+    firsts.insert(firsts.end(), others.begin(), others.end());
+  if (firsts.size() > count) firsts.resize(count);
+  return firsts;
 }
 
 void TaskSearch::set_roofline_ns(double roofline_ns, double default_ns) {

@@ -59,6 +59,11 @@ class TaskSearch {
   const std::vector<TriedConfig>& tried() const { return tried_; }
   /// The fastest right ones, at most `count`, of those that seem faster than the default by more than `margin` (ln).
   std::vector<TriedConfig> best(size_t count, double margin) const;
+  /// As many of these, but unlike each other first: the fastest of every kind of kernel (provider, generator,
+  /// implementation), since what differs little will do alike in a model.
+  std::vector<TriedConfig> finalists(size_t count, double margin) const;
+  /// Whether somebody else's winner waits to be tried, or nothing was tried yet.
+  bool is_curious() const { return !suggested_.empty() || tried_.size() <= 1; }
 
   /// No kernel is faster than this; what is above it may be gained. 0: not known.
   void set_roofline_ns(double roofline_ns, double default_ns);
