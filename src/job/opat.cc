@@ -74,6 +74,7 @@ class Job {
       result_.trials = measurer_->counts().trials;
       result_.failed_trials = measurer_->counts().failed_trials;
       result_.noise_floor = measurer_->noise_floor().value_or(0);
+      result_.ceilings = measurer_->ceilings();
     }
   }
 
