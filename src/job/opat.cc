@@ -67,6 +67,7 @@ void count_trials(OpatJob& job) {
   if (!job.worker) return;
   job.result.trials = job.worker->counts().trials;
   job.result.failed_trials = job.worker->counts().failed_trials;
+  job.result.ceilings = job.worker->ceilings();
 }
 
 }  // namespace

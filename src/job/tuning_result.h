@@ -49,6 +49,7 @@ struct TuningResult {
   double seconds = 0;
   int64_t trials = 0, failed_trials = 0, reused_trials = 0;
   double noise_floor = 0;       // ln
+  tune::CeilingRates ceilings;  // of the machine; empty where nothing was measured
   std::vector<Record> records;  // of this run and those of the bank that it used
 };
 
