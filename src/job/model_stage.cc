@@ -1,5 +1,6 @@
 #include "job/model_stage.h"
 
+#include "job/settle_tasks.h"
 #include "providers/providers.h"
 
 #include <nlohmann/json.hpp>
@@ -9,11 +10,6 @@
 
 namespace attune {
 namespace {
-
-constexpr size_t kFinalists = 3;        // of a task
-constexpr double kWorthJudging = 0.02;  // ln: what seems faster by less is left alone
-constexpr double kBetter = 0.005;       // ln: than what is accepted already
-constexpr double kLeastSaved = 0.0005;  // of a run
 
 std::vector<TuningTask> tasks_of(const OpatJob& job) {
   std::vector<TuningTask> tasks;
@@ -63,26 +59,6 @@ std::string ModelStage::reason(size_t task, const tune::Trial& trial) const {
   return fmt::format("measured {:.2f}x ({:.2f} to {:.2f}) as fast as the default of {}, inside of the model",
                      1 / verdict->effect.ratio(), 1 / interval.high, 1 / interval.low,
                      job_.searches[task].task().provider);
-}
-
-Choices ModelStage::proposals() const {
-  Choices choices;
-  for (size_t i = 0; i < job_.searches.size(); ++i) {
-    const TaskSearch& search = job_.searches[i];
-    const auto accepted = judge_.accepted().find(i);
-    // Few kernels gain more in the model than alone.
-    const double to_beat =
-        accepted == judge_.accepted().end() ? 0 : std::log(judge_.find(i, accepted->second)->effect.ratio()) - kBetter;
-    for (const TriedConfig& tried : search.finalists(kFinalists, kWorthJudging)) {
-      if (tried.log_ratio > to_beat) continue;
-      if (-std::expm1(tried.log_ratio) * search.task().run_ms < kLeastSaved * job_.run_ms) continue;
-      const ModelVerdict* verdict = judge_.find(i, tried.trial);
-      if ((verdict != nullptr && !verdict->is_open()) || unfit_.contains({i, tried.trial})) continue;
-      choices[i] = tried.trial;
-      break;
-    }
-  }
-  return choices;
 }
 
 void ModelStage::judge_proposals(double seconds) {
@@ -162,37 +138,10 @@ void ModelStage::show_round(const SessionComparison* measured) {
   job_.emit(std::move(event));
 }
 
-void ModelStage::settle_tasks(const ModelConclusion& conclusion) {
-  for (size_t i = 0; i < job_.searches.size(); ++i) {
-    TaskResult& task = job_.result.tasks[i];
-    const TaskSearch& search = job_.searches[i];
-    if (search.tried().size() > 1 && task.verdict == "not tried") task.verdict = "tie";
-    const ModelVerdict* shown = nullptr;
-    for (const TriedConfig& tried : search.tried()) {
-      const ModelVerdict* verdict = judge_.find(i, tried.trial);
-      if (verdict == nullptr) continue;
-      const auto chosen = conclusion.choices.find(i);
-      const bool is_chosen = chosen != conclusion.choices.end() && chosen->second == tried.trial;
-      if (is_chosen) task.winner = tried.trial;
-      if (is_chosen || shown == nullptr ||
-          (!task.winner && verdict->effect.median_saved_ms() > shown->effect.median_saved_ms()))
-        shown = verdict;
-    }
-    if (shown == nullptr) continue;
-    const Interval interval = shown->effect.ratio_interval(0.95);
-    task.ratio = 1 / shown->effect.ratio();
-    task.ratio_interval = {1 / interval.high, 1 / interval.low};
-    // What is not part of the choice did not hold against the whole model, whatever its steps said.
-    task.verdict = task.winner                               ? "faster"
-                   : shown->verdict == tune::Verdict::faster ? "tie"
-                                                             : std::string(tune::verdict_name(shown->verdict));
-  }
-}
-
 std::optional<Session> ModelStage::conclude() {
   TuningResult& result = job_.result;
   if (job_.clock.stopped()) {
-    settle_tasks({});
+    settle_tasks(job_, judge_, {});
     result.conclusion = "the default plan is kept: the job was interrupted before the model was judged";
     return std::nullopt;
   }
@@ -204,7 +153,7 @@ std::optional<Session> ModelStage::conclude() {
     const bool is_used = chosen != conclusion.choices.end() && chosen->second == trial;
     if (!job_.clock.stopped()) keep_verdict(task, trial, is_used ? InModel::used : InModel::left_out);
   }
-  settle_tasks(conclusion);
+  settle_tasks(job_, judge_, conclusion.choices);
   result.noise_floor = judge_.noise_floor();
   result.comparison = conclusion.comparison;
   if (result.comparison) {

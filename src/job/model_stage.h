@@ -3,6 +3,7 @@
 #pragma once
 
 #include "job/opat_job.h"
+#include "job/proposals.h"
 #include "job/session_runner.h"
 
 #include <set>
@@ -16,7 +17,7 @@ class ModelStage {
 
   ModelJudge& judge() { return judge_; }
   /// Candidates that nobody judged in this model, the best of each task.
-  Choices proposals() const;
+  Choices proposals() const { return propose(job_, judge_, unfit_); }
   /// Judges all of them together, in about this time and what it takes to plan the model anew.
   void judge_proposals(double seconds);
   /// What one more round of this length and the end of the job will take, by how long the last one took.
@@ -31,7 +32,6 @@ class ModelStage {
   void show_verdict(size_t task, const tune::Trial& trial, const ModelVerdict& verdict);
   void keep_verdict(size_t task, const tune::Trial& trial, InModel decision);
   void show_round(const SessionComparison* measured);
-  void settle_tasks(const ModelConclusion& conclusion);
   SessionRunnerOptions runner_options() const;
   ModelJudgeOptions judge_options();
 

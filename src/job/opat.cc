@@ -105,6 +105,7 @@ OpatOutcome run_opat(const std::function<Session(const SessionOptions&)>& make_s
       result.comparison ? median_steps(result.comparison->before_step_ms) : time_steps(before, inputs);
   result.after_step_ms = result.applied ? median_steps(result.comparison->after_step_ms) : result.before_step_ms;
   result.seconds = job.clock.seconds();
+  if (!result.applied) result.convergence.push_back({result.seconds, job.run_ms});
   nlohmann::ordered_json event{
       {"event", "end"}, {"applied", result.applied}, {"conclusion", result.conclusion}, {"trials", result.trials}};
   if (result.comparison) event["ratio"] = result.comparison->ratio;
