@@ -79,10 +79,10 @@ void judge_one(OpatJob& job, size_t i, double seconds) {
   for (const TriedConfig& tried : best) trials.push_back(tried.trial);
   tune::FinalsOptions finals;
   finals.budget = std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
-  take_winner(
-      job, i,
-      job.measurer().finals({job.searches[i].task().workload, {}}, job.searches[i].default_trial(), trials, finals),
-      best);
+  take_winner(job, i,
+              job.measurer().finals({job.searches[i].task().workload, job.searches[i].task().contents},
+                                    job.searches[i].default_trial(), trials, finals),
+              best);
 }
 
 }  // namespace

@@ -27,6 +27,8 @@ std::string algorithm_for(const std::string& name, const Workload& workload) {
       tune::searcher_for(tune::parse_tune_mode(name), cube ? tune::OperatorKind::cube : tune::OperatorKind::vector));
 }
 
+}  // namespace
+
 void count_trials(OpatJob& job) {
   for (size_t i = 0; i < job.searches.size(); ++i) job.result.tasks[i].tried = job.searches[i].tried();
   if (!job.worker) return;
@@ -35,18 +37,20 @@ void count_trials(OpatJob& job) {
   job.result.noise_floor = job.worker->noise_floor().value_or(0);
 }
 
-}  // namespace
-
-std::vector<TaskSearch> plan_opat(const Session& session, std::span<const Tensor> inputs, const OpatOptions& options) {
+std::vector<TaskSearch> plan_opat(std::vector<TuningTask> tasks, const OpatOptions& options) {
   const std::vector<const Provider*> sources = providers_of(options.session);
   TaskSearchOptions search;
   search.seed = options.seed;
   std::vector<TaskSearch> searches;
-  for (TuningTask& task : extract_tasks(session, inputs)) {
+  for (TuningTask& task : tasks) {
     search.algorithm = algorithm_for(options.algorithm, task.workload);
     searches.emplace_back(std::move(task), sources, search);
   }
   return searches;
+}
+
+std::vector<TaskSearch> plan_opat(const Session& session, std::span<const Tensor> inputs, const OpatOptions& options) {
+  return plan_opat(extract_tasks(session, inputs), options);
 }
 
 OpatOutcome run_opat(const std::function<Session(const SessionOptions&)>& make_session,

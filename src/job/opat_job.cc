@@ -23,6 +23,9 @@ std::vector<const Provider*> providers_of(const SessionOptions& options) {
 Json trial_json(const tune::Trial& trial) { return {{"provider", trial.provider}, {"config", trial.config}}; }
 
 OpatJob::OpatJob(const OpatOptions& opat_options, const Session& session, std::span<const Tensor> inputs)
+    : OpatJob(opat_options, plan_opat(session, inputs, opat_options)) {}
+
+OpatJob::OpatJob(const OpatOptions& opat_options, std::vector<TaskSearch> found)
     : options(opat_options),
       clock(options.budget_s, options.stop),
       threads(thread_count()),
@@ -31,7 +34,7 @@ OpatJob::OpatJob(const OpatOptions& opat_options, const Session& session, std::s
   source.measured_at = std::chrono::duration_cast<std::chrono::seconds>(now).count();
   source.session = fmt::format("opat-{}-{}", source.measured_at, getpid());
   Json tasks = Json::array();
-  for (TaskSearch& search : plan_opat(session, inputs, options)) {
+  for (TaskSearch& search : found) {
     TaskResult task;
     task.task = search.task();
     task.space = search.space_text();

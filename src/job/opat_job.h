@@ -13,6 +13,8 @@ namespace attune {
 struct OpatJob {
   /// Takes the model's workloads apart; both must outlive the job.
   OpatJob(const OpatOptions& opat_options, const Session& session, std::span<const Tensor> inputs);
+  /// Of tasks that belong to no model.
+  OpatJob(const OpatOptions& opat_options, std::vector<TaskSearch> found);
 
   /// Starts the worker when it is first asked for.
   tune::Measurer& measurer();
@@ -38,5 +40,8 @@ struct OpatJob {
 std::vector<const Provider*> providers_of(const SessionOptions& options);
 
 nlohmann::ordered_json trial_json(const tune::Trial& trial);
+
+/// Puts what was tried, and how often, into the result.
+void count_trials(OpatJob& job);
 
 }  // namespace attune
