@@ -47,6 +47,8 @@ step_docs() { $python scripts/check_docs.py --attune "$build/attune"; }
 
 step_install() { $python tests/install/check.py --build "$build" --work "$work/install"; }
 
+step_tuner_faults() { $python tests/tuner_faults/kill_tuner.py --attune "$build/attune" --kills 10; }
+
 step_memory() { $python tests/memory/check_peak.py --attune "$build/attune"; }
 
 step_backend() {
@@ -80,6 +82,7 @@ add_step format step_format
 add_step tidy step_tidy
 add_step docs step_docs
 add_step install step_install
+add_step tuner_faults step_tuner_faults
 add_step memory step_memory
 add_step backend step_backend
 add_step sessions step_sessions

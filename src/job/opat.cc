@@ -62,6 +62,8 @@ void explain_early_end(OpatJob& job) {
                   job.clock.seconds(), job.clock.budget_s());
 }
 
+}  // namespace
+
 void count_trials(OpatJob& job) {
   for (size_t i = 0; i < job.searches.size(); ++i) job.result.tasks[i].tried = job.searches[i].tried();
   if (!job.worker) return;
@@ -70,18 +72,20 @@ void count_trials(OpatJob& job) {
   job.result.ceilings = job.worker->ceilings();
 }
 
-}  // namespace
-
-std::vector<TaskSearch> plan_opat(const Session& session, std::span<const Tensor> inputs, const OpatOptions& options) {
+std::vector<TaskSearch> plan_opat(std::vector<TuningTask> tasks, const OpatOptions& options) {
   const std::vector<const Provider*> sources = providers_of(options.session);
   TaskSearchOptions search;
   search.seed = options.seed;
   std::vector<TaskSearch> searches;
-  for (TuningTask& task : extract_tasks(session, inputs)) {
+  for (TuningTask& task : tasks) {
     search.algorithm = algorithm_for(options.algorithm, task.workload);
     searches.emplace_back(std::move(task), sources, search);
   }
   return searches;
+}
+
+std::vector<TaskSearch> plan_opat(const Session& session, std::span<const Tensor> inputs, const OpatOptions& options) {
+  return plan_opat(extract_tasks(session, inputs), options);
 }
 
 OpatOutcome run_opat(const std::function<Session(const SessionOptions&)>& make_session,

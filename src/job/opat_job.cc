@@ -25,6 +25,12 @@ Json trial_json(const tune::Trial& trial) { return {{"provider", trial.provider}
 
 OpatJob::OpatJob(const OpatOptions& opat_options, JobClock job_clock, const Session& session,
                  std::span<const Tensor> inputs)
+    : OpatJob(opat_options, std::move(job_clock), plan_opat(session, inputs, opat_options)) {
+  result.before_plan = session.plan(inputs);
+  model = model_id(*result.before_plan);
+}
+
+OpatJob::OpatJob(const OpatOptions& opat_options, JobClock job_clock, std::vector<TaskSearch> found)
     : options(opat_options),
       clock(std::move(job_clock)),
       threads(thread_count()),
@@ -33,7 +39,7 @@ OpatJob::OpatJob(const OpatOptions& opat_options, JobClock job_clock, const Sess
   source.measured_at = std::chrono::duration_cast<std::chrono::seconds>(now).count();
   source.session = fmt::format("opat-{}-{}", source.measured_at, getpid());
   Json tasks = Json::array();
-  for (TaskSearch& search : plan_opat(session, inputs, options)) {
+  for (TaskSearch& search : found) {
     TaskResult task;
     task.task = search.task();
     task.space = search.space_text();
@@ -48,8 +54,6 @@ OpatJob::OpatJob(const OpatOptions& opat_options, JobClock job_clock, const Sess
     result.tasks.push_back(std::move(task));
     searches.push_back(std::move(search));
   }
-  result.before_plan = session.plan(inputs);
-  model = model_id(*result.before_plan);
   result.convergence.push_back({clock.seconds(), run_ms});
   emit({{"event", "begin"}, {"budget_s", options.budget_s}, {"run_ms", run_ms}, {"tasks", tasks}});
 }

@@ -5,6 +5,7 @@
 #include "job/job_clock.h"
 #include "job/opat.h"
 #include "job/trial_record.h"
+#include "runtime/bank_advisor.h"
 
 #include <map>
 
@@ -14,6 +15,8 @@ struct OpatJob {
   /// Takes the model's workloads apart. The options must outlive the job. The clock runs already: opening the model is
   /// part of the budget.
   OpatJob(const OpatOptions& opat_options, JobClock job_clock, const Session& session, std::span<const Tensor> inputs);
+  /// Of tasks that belong to no model.
+  OpatJob(const OpatOptions& opat_options, JobClock job_clock, std::vector<TaskSearch> found);
 
   /// Starts the worker when it is first asked for.
   tune::Measurer& measurer();
@@ -31,7 +34,7 @@ struct OpatJob {
   std::vector<TaskSearch> searches;  // of result.tasks, in the same order
   std::vector<bool> is_over;         // by task: nothing is left to try
   double run_ms = 0;                 // of all tasks
-  std::string model;                 // model_id() of the default plan
+  std::string model = kNoModel;      // model_id() of the default plan
   TuningResult result;
   std::optional<tune::Measurer> worker;
 };
@@ -40,5 +43,8 @@ struct OpatJob {
 std::vector<const Provider*> providers_of(const SessionOptions& options);
 
 nlohmann::ordered_json trial_json(const tune::Trial& trial);
+
+/// Puts what was tried, and how often, into the result.
+void count_trials(OpatJob& job);
 
 }  // namespace attune

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace attune {
 namespace {
@@ -35,7 +36,10 @@ struct Known {
   const Record* in_model = nullptr;  // the newest
 };
 
-void recall_task(OpatJob& job, ModelJudge& judge, size_t i) {
+/// Told of what was judged in the job's model, or alone where it has none.
+using OnJudged = std::function<void(const tune::Trial&, const Record&)>;
+
+void recall_task(OpatJob& job, size_t i, const OnJudged& on_judged) {
   TaskSearch& search = job.searches[i];
   std::map<tune::Trial, Known> known;
   const std::vector<Record> records = job.options.bank->find(bank_key(search.task().workload, job.threads));
@@ -66,7 +70,7 @@ void recall_task(OpatJob& job, ModelJudge& judge, size_t i) {
     job.result.records.push_back(*found.alone);
     if (found.in_model == nullptr || tried.outcome != Outcome::ok) continue;
     job.result.records.push_back(*found.in_model);
-    judge.recall(i, trial, verdict_of(*found.in_model, search.task()));
+    on_judged(trial, *found.in_model);
   }
 }
 
@@ -74,7 +78,18 @@ void recall_task(OpatJob& job, ModelJudge& judge, size_t i) {
 
 void recall(OpatJob& job, ModelJudge& judge) {
   if (job.options.bank == nullptr) return;
-  for (size_t i = 0; i < job.searches.size(); ++i) recall_task(job, judge, i);
+  for (size_t i = 0; i < job.searches.size(); ++i)
+    recall_task(job, i, [&](const tune::Trial& trial, const Record& record) {
+      judge.recall(i, trial, verdict_of(record, job.searches[i].task()));
+    });
+}
+
+std::map<size_t, std::vector<Record>> recall_alone(OpatJob& job) {
+  std::map<size_t, std::vector<Record>> judged;
+  if (job.options.bank == nullptr) return judged;
+  for (size_t i = 0; i < job.searches.size(); ++i)
+    recall_task(job, i, [&](const tune::Trial&, const Record& record) { judged[i].push_back(record); });
+  return judged;
 }
 
 }  // namespace attune

@@ -10,4 +10,7 @@ namespace attune {
 /// model is judged.
 void recall(OpatJob& job, ModelJudge& judge);
 
+/// The same without a model. By task: records of finals.
+std::map<size_t, std::vector<Record>> recall_alone(OpatJob& job);
+
 }  // namespace attune

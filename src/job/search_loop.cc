@@ -64,7 +64,7 @@ class SearchLoop {
     control.should_stop = [&] { return !has_time(); };
     control.on_result = [&](size_t at, const tune::TrialResult& trial) { on_trial(i, trials.at(at), trial); };
     const tune::Measurement measured =
-        job_.measurer().measure({task.workload, {}}, search.default_trial(), trials, ladder, control);
+        job_.measurer().measure({task.workload, task.contents}, search.default_trial(), trials, ladder, control);
     TaskResult& result = job_.result.tasks[i];
     if (measured.anchor.outcome != Outcome::ok) {
       result.verdict = "the default cannot be measured: " + measured.anchor.message;

@@ -40,6 +40,22 @@ Record trial_record(const Workload& workload, int threads, const tune::Trial& tr
   return record;
 }
 
+Record finalist_record(const Workload& workload, int threads, const tune::Finalist& finalist, double max_error,
+                       const Provider& provider, const RecordSource& source) {
+  Record record = start_record(workload, threads, finalist.trial, provider, source);
+  record.outcome = finalist.outcome;
+  record.message = finalist.message;
+  if (finalist.outcome != Outcome::ok) return record;
+  record.message = model_message(kNoModel);
+  record.samples_ns = finalist.times_ns;
+  record.max_error = max_error;
+  const tune::Judgement& judgement = finalist.judgement;
+  record.ratio =
+      Ratio{std::exp(judgement.log_ratio), std::exp(std::min(judgement.log_interval.low, judgement.log_ratio)),
+            std::exp(std::max(judgement.log_interval.high, judgement.log_ratio))};
+  return record;
+}
+
 Record model_record(const Workload& workload, int threads, const tune::Trial& trial, const ModelEvidence& evidence,
                     const Provider& provider, const RecordSource& source) {
   Record record = start_record(workload, threads, trial, provider, source);

@@ -19,6 +19,10 @@ struct RecordSource {
 Record trial_record(const Workload& workload, int threads, const tune::Trial& trial, const tune::TrialResult& result,
                     const Provider& provider, const RecordSource& source);
 
+/// Of a finalist that was judged alone, since there is no model.
+Record finalist_record(const Workload& workload, int threads, const tune::Finalist& finalist, double max_error,
+                       const Provider& provider, const RecordSource& source);
+
 /// Whether a kernel is used in the model that it was judged in.
 enum class InModel : uint8_t { used, left_out };
 

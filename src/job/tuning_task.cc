@@ -1,6 +1,7 @@
 #include "job/tuning_task.h"
 
 #include "base/statistics.h"
+#include "job/step_contents.h"
 
 #include <algorithm>
 #include <chrono>
@@ -53,6 +54,7 @@ std::vector<TuningTask> extract_tasks(const Session& session, std::span<const Te
     if (is_new) {
       TuningTask task;
       task.workload = step.workload;
+      task.contents = step_contents(*plan, step);
       task.key = key;
       task.op = op_name(step.workload);
       task.provider = step.provider;

@@ -1,6 +1,7 @@
 // What a tuning job works on: the workloads of a planned model, equal ones merged, with the time they take in it.
 #pragma once
 
+#include "kernel/parse_workload.h"
 #include "runtime/session.h"
 
 #include <span>
@@ -11,6 +12,7 @@ namespace attune {
 
 struct TuningTask {
   Workload workload;
+  std::vector<Contents> contents;  // what its inputs hold; empty: all made up
   std::string key;                 // of the workload
   std::string op;                  // "Conv", "attune::FusedConv"
   std::vector<std::string> nodes;  // whose work it is

@@ -69,10 +69,11 @@ std::optional<Advice> BankAdvisor::advise(const Workload& workload) const {
   const std::vector<Record> winners = winners_in_models(bank_->find(bank_key(workload, threads_)), present);
   const Record* record = best_of(winners, present);
   if (record == nullptr || !record->ratio || record->ratio->high >= 1) return std::nullopt;
-  return Advice{
-      record->provider, record->config,
-      fmt::format("measured {:.2f}x ({:.2f} to {:.2f}) as fast as the default inside of a model, by the bank {}",
-                  1 / record->ratio->value, 1 / record->ratio->high, 1 / record->ratio->low, bank_->name())};
+  const char* where = model_of(*record) == kNoModel ? "alone" : "inside of a model";
+  return Advice{record->provider, record->config,
+                fmt::format("measured {:.2f}x ({:.2f} to {:.2f}) as fast as the default {}, by the bank {}",
+                            1 / record->ratio->value, 1 / record->ratio->high, 1 / record->ratio->low, where,
+                            bank_->name())};
 }
 
 }  // namespace attune
