@@ -18,13 +18,14 @@ struct RunnerArguments {
   std::string mode = "high_precision";  // --mode
   std::vector<std::string> mode_ops;    // --mode-ops
   std::string dtype = "f32";            // --dtype
+  std::string layout = "auto";          // --layout
   std::string memory_limit;             // --memory-limit
   bool pin = false;                     // --pin
   bool rewrite = true;                  // --no-rewrite
   std::string bank;                     // --bank, of the verbs that have it
 };
 
-/// Adds --threads, --provider, --mode, --mode-ops, --dtype, --memory-limit, --pin and --no-rewrite.
+/// Adds --threads, --provider, --mode, --mode-ops, --dtype, --layout, --memory-limit, --pin and --no-rewrite.
 void add_runner(CLI::App& verb, RunnerArguments& arguments);
 
 /// Adds --bank: the verb uses what was measured.
