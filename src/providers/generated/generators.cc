@@ -1,3 +1,4 @@
+#include "providers/generated/attention.h"
 #include "providers/generated/cube_generators.h"
 #include "providers/generated/generator.h"
 #include "providers/generated/vector_map.h"
@@ -8,6 +9,7 @@
 namespace attune {
 
 std::span<const Generator* const> generators() {
+  static const AttentionGenerator attention;
   static const CubeWinogradGenerator cube_winograd;
   static const CubeBandsGenerator cube_bands;
   static const CubeTilesGenerator cube_tiles;
@@ -18,7 +20,7 @@ std::span<const Generator* const> generators() {
   static const VectorReduceGenerator reduce;
   static const VectorRowsGenerator rows;
   static const Generator* const list[] = {&cube_winograd, &cube_bands, &cube_tiles, &cube_vectors, &cube_depthwise,
-                                          &map,           &rows,       &reduce,     &permute};
+                                          &map,           &rows,       &reduce,     &permute,    &attention};
   return list;
 }
 
