@@ -61,7 +61,6 @@ void take_winner(OpatJob& job, size_t i, const tune::Finals& finals, const std::
   set_winner(task, shown.trial, {shown.judgement.log_ratio, shown.judgement.log_interval});
   task.verdict = tune::verdict_name(shown.judgement.verdict);
   if (winner == nullptr) task.winner.reset();
-  task.winner_ns = shown.time_ns;
   job.emit({{"event", "final"},
             {"task", i},
             {"op", task.task.op},
