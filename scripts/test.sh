@@ -72,6 +72,8 @@ step_bad_models() {
     $python tests/bad_models/run.py --attune "$build/attune" "$work/bad_models" "$work/bad_inputs"
 }
 
+step_report() { $python tests/report/check_page.py --attune "$build/attune" --work "$work/report"; }
+
 step_fuzz() { as_one scripts/fuzz.sh "$fuzz_seconds"; }
 
 add_step unit step_unit
@@ -88,6 +90,7 @@ add_step real_models step_real_models
 add_step zoo step_zoo
 add_step quantised step_quantised
 add_step bad_models step_bad_models
+add_step report step_report
 add_step fuzz step_fuzz
 
 # Runs one step with its log and adds what its closing line says. A step that ends badly without a failure of its own to

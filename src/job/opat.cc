@@ -1,7 +1,7 @@
 #include "job/opat.h"
 
-#include "job/judge_kernels.h"
-#include "job/judge_model.h"
+#include "job/model_stage.h"
+#include "job/nearest.h"
 #include "job/recall.h"
 #include "job/search_loop.h"
 #include "tune/search/make_searcher.h"
@@ -14,8 +14,34 @@
 namespace attune {
 namespace {
 
-// Shares of the budget: the search stops early enough that its winners can be judged, alone and in the model.
-constexpr double kSearchShare = 0.65, kFinalsShare = 0.88;
+/// When the search pauses for a look at the model, in seconds: early, so that most of the gain is there early.
+std::vector<double> pauses(double budget_s) {
+  constexpr double kFirst = 25, kFirstShare = 0.35, kGrowth = 2.2;
+  std::vector<double> result;
+  for (double pause = std::min(kFirst, budget_s * kFirstShare); pause < budget_s; pause *= kGrowth)
+    result.push_back(pause);
+  return result;
+}
+
+/// Searches and judges in turn until the budget is spent or nothing promises more than the noise.
+void search_and_judge(OpatJob& job, ModelStage& stage) {
+  constexpr double kRoundShare = 0.07, kShortestRound = 0.3, kLongestRound = 8;  // of the budget; seconds
+  constexpr double kSearchShare = 0.6, kLeastSearchShare = 0.4;  // the rest is for the model; large ones need more
+  const double budget_s = job.clock.budget_s();
+  const double round_s = std::clamp(budget_s * kRoundShare, kShortestRound, kLongestRound);
+  for (const double pause : pauses(budget_s)) {
+    const double last =
+        std::clamp(budget_s - stage.needed_s(round_s), budget_s * kLeastSearchShare, budget_s * kSearchShare);
+    const bool is_last = pause * 1.25 > last;
+    const SearchEnd end = search_tasks(job, is_last ? last : pause);
+    job.result.end = end == SearchEnd::limit ? JobEnd::budget_spent : JobEnd::finished;
+    stage.judge_proposals(round_s);
+    if (is_last || end == SearchEnd::nothing_promises || !job.has_trials() || job.clock.stopped()) break;
+  }
+  // Second and third of the candidates, while there is time.
+  while (!job.clock.stopped() && job.clock.left_s() > stage.needed_s(round_s) && !stage.proposals().empty())
+    stage.judge_proposals(round_s);
+}
 
 /// The search by name, or what a mode such as "RL,GA" has for the operator; empty: it is not tuned.
 std::string algorithm_for(const std::string& name, const Workload& workload) {
@@ -27,6 +53,15 @@ std::string algorithm_for(const std::string& name, const Workload& workload) {
       tune::searcher_for(tune::parse_tune_mode(name), cube ? tune::OperatorKind::cube : tune::OperatorKind::vector));
 }
 
+/// Whoever gave more time than was used wants to know why.
+void explain_early_end(OpatJob& job) {
+  constexpr double kEarly = 0.8;  // of the budget
+  if (job.result.end != JobEnd::finished || !job.clock.has_time(kEarly)) return;
+  job.result.conclusion +=
+      fmt::format("; it ended after {:.0f} s of {:.0f} s, since nothing left promises more than noise",
+                  job.clock.seconds(), job.clock.budget_s());
+}
+
 }  // namespace
 
 void count_trials(OpatJob& job) {
@@ -34,7 +69,7 @@ void count_trials(OpatJob& job) {
   if (!job.worker) return;
   job.result.trials = job.worker->counts().trials;
   job.result.failed_trials = job.worker->counts().failed_trials;
-  job.result.noise_floor = job.worker->noise_floor().value_or(0);
+  job.result.ceilings = job.worker->ceilings();
 }
 
 std::vector<TaskSearch> plan_opat(std::vector<TuningTask> tasks, const OpatOptions& options) {
@@ -55,29 +90,24 @@ std::vector<TaskSearch> plan_opat(const Session& session, std::span<const Tensor
 
 OpatOutcome run_opat(const std::function<Session(const SessionOptions&)>& make_session,
                      const std::function<std::vector<Tensor>(const Graph&)>& make_inputs, const OpatOptions& options) {
+  JobClock clock(options.budget_s, options.stop);
   Session before = make_session(options.session);
   const std::vector<Tensor> inputs = make_inputs(before.graph());
-  OpatJob job(options, before, inputs);
-  TuningResult& result = job.result;
-  result.before_plan = before.plan(inputs);
-  result.before_step_ms = time_steps(before, inputs);
-  recall(job);
-  search_tasks(job, kSearchShare);
-  judge_kernels(job, kFinalsShare);
+  OpatJob job(options, std::move(clock), before, inputs);
+  ModelStage stage(job, before, inputs);
+  recall(job, stage.judge());
+  suggest_nearest(job);
+  search_and_judge(job, stage);
   count_trials(job);
-  std::optional<Session> after;
-  if (const auto advisor = winners_advice(result)) {
-    SessionOptions tuned = options.session;
-    tuned.advisor = advisor;
-    after = make_session(tuned);
-    judge_model(job, before, *after, inputs);
-  } else {
-    result.conclusion = "the default plan is kept: no kernel was found faster beyond noise";
-  }
+  std::optional<Session> after = stage.conclude();
+  TuningResult& result = job.result;
   if (job.clock.stopped()) result.end = JobEnd::interrupted;
+  explain_early_end(job);
   Session& chosen = result.applied ? *after : before;
   result.after_plan = chosen.plan(inputs);
-  result.after_step_ms = time_steps(chosen, inputs);
+  result.before_step_ms =
+      result.comparison ? median_steps(result.comparison->before_step_ms) : time_steps(before, inputs);
+  result.after_step_ms = result.applied ? median_steps(result.comparison->after_step_ms) : result.before_step_ms;
   result.seconds = job.clock.seconds();
   nlohmann::ordered_json event{
       {"event", "end"}, {"applied", result.applied}, {"conclusion", result.conclusion}, {"trials", result.trials}};

@@ -2,6 +2,7 @@
 
 #include "base/parallel.h"
 #include "providers/providers.h"
+#include "runtime/bank_advisor.h"
 
 #include <nlohmann/json.hpp>
 
@@ -22,12 +23,16 @@ std::vector<const Provider*> providers_of(const SessionOptions& options) {
 
 Json trial_json(const tune::Trial& trial) { return {{"provider", trial.provider}, {"config", trial.config}}; }
 
-OpatJob::OpatJob(const OpatOptions& opat_options, const Session& session, std::span<const Tensor> inputs)
-    : OpatJob(opat_options, plan_opat(session, inputs, opat_options)) {}
+OpatJob::OpatJob(const OpatOptions& opat_options, JobClock job_clock, const Session& session,
+                 std::span<const Tensor> inputs)
+    : OpatJob(opat_options, std::move(job_clock), plan_opat(session, inputs, opat_options)) {
+  result.before_plan = session.plan(inputs);
+  model = model_id(*result.before_plan);
+}
 
-OpatJob::OpatJob(const OpatOptions& opat_options, std::vector<TaskSearch> found)
+OpatJob::OpatJob(const OpatOptions& opat_options, JobClock job_clock, std::vector<TaskSearch> found)
     : options(opat_options),
-      clock(options.budget_s, options.stop),
+      clock(std::move(job_clock)),
       threads(thread_count()),
       providers(providers_of(options.session)) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -45,9 +50,11 @@ OpatJob::OpatJob(const OpatOptions& opat_options, std::vector<TaskSearch> found)
                      {"run_ms", task.task.run_ms},
                      {"space", task.space}});
     run_ms += task.task.run_ms;
+    is_over.push_back(!search.has_alternatives());
     result.tasks.push_back(std::move(task));
     searches.push_back(std::move(search));
   }
+  result.convergence.push_back({clock.seconds(), run_ms});
   emit({{"event", "begin"}, {"budget_s", options.budget_s}, {"run_ms", run_ms}, {"tasks", tasks}});
 }
 

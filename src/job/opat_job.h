@@ -11,10 +11,11 @@
 namespace attune {
 
 struct OpatJob {
-  /// Takes the model's workloads apart; both must outlive the job.
-  OpatJob(const OpatOptions& opat_options, const Session& session, std::span<const Tensor> inputs);
+  /// Takes the model's workloads apart. The options must outlive the job. The clock runs already: opening the model is
+  /// part of the budget.
+  OpatJob(const OpatOptions& opat_options, JobClock job_clock, const Session& session, std::span<const Tensor> inputs);
   /// Of tasks that belong to no model.
-  OpatJob(const OpatOptions& opat_options, std::vector<TaskSearch> found);
+  OpatJob(const OpatOptions& opat_options, JobClock job_clock, std::vector<TaskSearch> found);
 
   /// Starts the worker when it is first asked for.
   tune::Measurer& measurer();
@@ -29,9 +30,10 @@ struct OpatJob {
   int threads;
   RecordSource source;
   std::vector<const Provider*> providers;
-  std::vector<TaskSearch> searches;              // of result.tasks, in the same order
-  double run_ms = 0;                             // of all tasks
-  std::map<size_t, std::vector<Record>> judged;  // by task: records of finals in the bank
+  std::vector<TaskSearch> searches;  // of result.tasks, in the same order
+  std::vector<bool> is_over;         // by task: nothing is left to try
+  double run_ms = 0;                 // of all tasks
+  std::string model;                 // model_id() of the default plan
   TuningResult result;
   std::optional<tune::Measurer> worker;
 };

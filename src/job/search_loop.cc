@@ -1,5 +1,6 @@
 #include "job/search_loop.h"
 
+#include "job/nearest.h"
 #include "providers/providers.h"
 
 #include <nlohmann/json.hpp>
@@ -14,35 +15,35 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kBatch = 6;                // candidates between two looks at which task promises most
 constexpr double kLeastPromise = 0.002;  // of a run: what could be gained from a task at best, under which it is left
+constexpr double kLeastCuriosity = 0.0005;  // the same for those of whom nothing is known, or who have a tip
 
 class SearchLoop {
  public:
-  SearchLoop(OpatJob& job, double budget_share) : job_(job), share_(budget_share), over_(job.searches.size()) {
-    for (size_t i = 0; i < over_.size(); ++i) over_[i] = !job_.searches[i].has_alternatives();
-  }
+  SearchLoop(OpatJob& job, double until_s) : job_(job), until_s_(until_s) {}
 
-  void run() {
+  SearchEnd run() {
     // A first batch for everybody, then whoever promises most.
-    for (size_t i = 0; i < over_.size() && goes_on(); ++i)
-      if (is_open(i)) over_[i] = !step(i);
+    for (size_t i = 0; i < job_.searches.size() && goes_on(); ++i)
+      if (is_open(i) && job_.result.tasks[i].measured == 0) job_.is_over[i] = !step(i);
     while (goes_on()) {
       const auto next = most_promising();
-      if (!next) return;
-      over_[*next] = !step(*next);
+      if (!next) return SearchEnd::nothing_promises;
+      job_.is_over[*next] = !step(*next);
     }
-    if (job_.clock.stopped())
-      job_.result.end = JobEnd::interrupted;
-    else if (std::find(over_.begin(), over_.end(), false) != over_.end())
-      job_.result.end = JobEnd::budget_spent;
+    return most_promising() ? SearchEnd::limit : SearchEnd::nothing_promises;
   }
 
  private:
-  bool goes_on() const { return job_.clock.has_time(share_) && job_.has_trials(); }
-  bool is_open(size_t i) const { return !over_[i] && job_.searches[i].promise_ms() > kLeastPromise * job_.run_ms; }
+  bool has_time() const { return !job_.clock.stopped() && job_.clock.seconds() < until_s_; }
+  bool goes_on() const { return has_time() && job_.has_trials(); }
+  bool is_open(size_t i) const {
+    const double least = job_.searches[i].is_curious() ? kLeastCuriosity : kLeastPromise;
+    return !job_.is_over[i] && job_.searches[i].promise_ms() > least * job_.run_ms;
+  }
 
   std::optional<size_t> most_promising() const {
     std::optional<size_t> next;
-    for (size_t i = 0; i < over_.size(); ++i)
+    for (size_t i = 0; i < job_.searches.size(); ++i)
       if (is_open(i) && (!next || job_.searches[i].promise_ms() > job_.searches[*next].promise_ms())) next = i;
     return next;
   }
@@ -60,7 +61,7 @@ class SearchLoop {
     const auto best = search.best(1, 0);
     if (!best.empty()) ladder.best_log_ratio = best[0].log_ratio;
     tune::MeasureControl control;
-    control.should_stop = [&] { return !job_.clock.has_time(share_); };
+    control.should_stop = [&] { return !has_time(); };
     control.on_result = [&](size_t at, const tune::TrialResult& trial) { on_trial(i, trials.at(at), trial); };
     const tune::Measurement measured =
         job_.measurer().measure({task.workload, task.contents}, search.default_trial(), trials, ladder, control);
@@ -73,6 +74,7 @@ class SearchLoop {
     result.default_ns = measured.anchor.time_ns();
     result.roofline_ns = measured.anchor.roofline_ns;
     search.set_roofline_ns(measured.anchor.roofline_ns, measured.anchor.time_ns());
+    share_best(i);
     return true;
   }
 
@@ -88,7 +90,6 @@ class SearchLoop {
     tried.max_error = measured.max_error;
     search.tell(tried);
     ++job_.result.tasks[i].measured;
-    job_.result.convergence.push_back({job_.clock.seconds(), expected_ms()});
     Json event{{"event", "trial"},
                {"task", i},
                {"op", search.task().op},
@@ -104,23 +105,24 @@ class SearchLoop {
     job_.emit(std::move(event));
   }
 
-  /// Of a run, with the best of every task.
-  double expected_ms() const {
-    double total = 0;
-    for (const TaskSearch& search : job_.searches) {
-      const auto best = search.best(1, 0);
-      total += search.task().run_ms * (best.empty() ? 1 : std::exp(best.front().log_ratio));
+  /// What is good for one workload is worth a try for those like it.
+  void share_best(size_t i) {
+    constexpr double kWorthSharing = 0.03;  // ln
+    const auto best = job_.searches[i].best(1, kWorthSharing);
+    if (best.empty()) return;
+    for (size_t other = 0; other < job_.searches.size(); ++other) {
+      const auto distance = workload_distance(job_.searches[i].task().workload, job_.searches[other].task().workload);
+      if (other != i && distance && *distance < kNear && job_.searches[other].suggest(best.front().trial))
+        job_.is_over[other] = false;
     }
-    return total;
   }
 
   OpatJob& job_;
-  double share_;
-  std::vector<bool> over_;  // by task: nothing is left to try
+  double until_s_;
 };
 
 }  // namespace
 
-void search_tasks(OpatJob& job, double budget_share) { SearchLoop(job, budget_share).run(); }
+SearchEnd search_tasks(OpatJob& job, double until_s) { return SearchLoop(job, until_s).run(); }
 
 }  // namespace attune

@@ -5,8 +5,10 @@
 
 namespace attune {
 
-/// Measures candidates of the tasks that promise most until this share of the budget is spent or nothing promises
-/// enough. Every trial is kept before the next one begins.
-void search_tasks(OpatJob& job, double budget_share);
+enum class SearchEnd : uint8_t { nothing_promises, limit };
+
+/// Measures candidates of the tasks that promise most until this many seconds of the job have passed, its trials are
+/// spent or nothing promises enough. Every trial is kept before the next one begins.
+SearchEnd search_tasks(OpatJob& job, double until_s);
 
 }  // namespace attune

@@ -28,5 +28,7 @@ std::vector<TuningTask> extract_tasks(const Session& session, std::span<const Te
 
 /// The median time of each step of the plan over a few runs, in milliseconds.
 std::vector<double> time_steps(const Session& session, std::span<const Tensor> inputs);
+/// Of the times of runs, each a list by step.
+std::vector<double> median_steps(const std::vector<std::vector<double>>& runs);
 
 }  // namespace attune

@@ -39,6 +39,9 @@ struct VectorSchedule {
   Axis split = Axis::rows;
   int unroll = 2;
   int prefetch = 0;  // steps of the depth that weights are asked for ahead
+  /// While rows pass one panel, the next one is brought into L2, a line in every so many steps. For weights that come
+  /// from memory; needs rows inside.
+  bool fetch_next = false;
 
   int64_t panel_columns() const { return static_cast<int64_t>(tile_vectors) * isa.lanes; }
 };
@@ -51,6 +54,7 @@ struct TileSchedule {
   int64_t task_rows = 0;    // a multiple of tile_rows * tiles_down
   int64_t task_panels = 0;  // a panel is tiles_across * 16 columns
   bool pack_src = true;     // false: tiles are read where the rows lie; needs depth % 32 == 0 and no table
+  bool fetch_next = false;  // as of vector schedules
   Axis inner = Axis::rows;
   Axis split = Axis::rows;
 

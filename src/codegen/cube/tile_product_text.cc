@@ -44,6 +44,11 @@ class Writer {
   int64_t group_size() const {
     return ((grid().panels - 1) * schedule_.tiles_across + edge_across_) * steps() * kTileBytes / 2;
   }
+  /// Lines of the next panel that a block asks for at each step: the blocks of a task share out the whole panel.
+  int64_t lines_of_step() const {
+    const int64_t blocks = divide_up(std::min(schedule_.task_rows, shape_.rows), schedule_.block_rows());
+    return divide_up(schedule_.tiles_across * int64_t{16}, blocks);
+  }
   int64_t packed_tile() const { return steps() * kTileBytes / 2; }
   /// Heights of the tiles that cover `rows` rows.
   std::vector<int64_t> heights(int64_t rows) const {
@@ -140,8 +145,8 @@ class Writer {
   void write_block(const std::vector<int64_t>& tall, int down, int across, int last_lanes, std::string_view which) {
     const int full_across = schedule_.tiles_across;
     text_.open(
-        "static void block_{}_{}_{}(const Arguments& g, long row, long packed_row, long column, const bf16* panel)",
-        which, across, last_lanes);
+        "static void block_{}_{}_{}(const Arguments& g, long row, long packed_row, long column, const bf16* panel{})",
+        which, across, last_lanes, schedule_.fetch_next ? ", const char* next" : "");
     text_.line("float sums[{}] __attribute__((aligned(64)));", down * 16 * across * 16);
     for (int i = 0; i < down; ++i)
       for (int j = 0; j < across; ++j) text_.line("__builtin_ia32_tilezero({});", result_tile(i, j, full_across));
@@ -153,6 +158,10 @@ class Writer {
         text_.line("const bf16* a{} = g.src + (row + {}) * {};", i, i * schedule_.tile_rows, shape_.src_stride);
     }
     text_.open("for (long k = 0; k < {}; ++k)", steps());
+    if (schedule_.fetch_next) {
+      text_.line("for (long line = 0; line < {}; ++line) __builtin_prefetch(next + line * 64, 0, 2);", lines_of_step());
+      text_.line("next += {};", lines_of_step() * 64);
+    }
     const std::string row_stride = schedule_.pack_src ? "64" : std::to_string(shape_.src_stride * 2);
     for (int i = 0; i < down; ++i)
       text_.line("__builtin_ia32_tileloadd64({}, a{} + k * {}, {});", row_tile(i), i, schedule_.pack_src ? 512 : 32,
@@ -188,8 +197,12 @@ class Writer {
   /// A block of either panel width.
   void write_call(std::string_view which) {
     const auto call = [&](int across, int lanes) {
-      text_.line("block_{}_{}_{}(g, row, row - first_row, group * {} + panel * {}, weights + panel * {});", which,
-                 across, lanes, shape_.columns, schedule_.panel_columns(), panel_size());
+      text_.line("block_{}_{}_{}(g, row, row - first_row, group * {} + panel * {}, weights + panel * {}{});", which,
+                 across, lanes, shape_.columns, schedule_.panel_columns(), panel_size(),
+                 schedule_.fetch_next
+                     ? fmt::format(", (const char*)(weights + (panel + 1) * {}) + (row - first_row) / {} * {}",
+                                   panel_size(), schedule_.block_rows(), steps() * lines_of_step() * 64)
+                     : "");
     };
     if (edge_panel() && grid().panels > 1) {
       text_.open("if (panel < {})", grid().panels - 1);

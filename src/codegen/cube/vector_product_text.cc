@@ -6,6 +6,9 @@
 namespace attune::cube {
 namespace {
 
+constexpr int64_t kLineFloats = 16;
+constexpr int64_t kMostUnrolled = 8;
+
 /// The sizes that a tile function is written for.
 struct Tile {
   int rows = 0;
@@ -63,7 +66,15 @@ class Writer {
   static std::string tile_name(const Tile& tile) {
     return fmt::format("tile_{}x{}_{}", tile.rows, tile.vectors, tile.last_lanes);
   }
-  std::string_view tile_depth() const { return blocked() ? ", long first_step, long steps" : ""; }
+  std::string tile_extras() const {
+    return fmt::format("{}{}", blocked() ? ", long first_step, long steps" : "", fetches() ? ", const char* next" : "");
+  }
+  bool fetches() const { return schedule_.fetch_next; }
+  /// Steps between two lines of the next panel that a tile asks for: the tiles of a task share out the whole panel.
+  int64_t steps_between_lines() const {
+    const int64_t tiles = divide_up(std::min(schedule_.task_rows, shape_.rows), schedule_.tile_rows);
+    return std::max<int64_t>(tiles * kLineFloats / schedule_.panel_columns(), 1);
+  }
 
   void write_dot() {
     text_.line("typedef __bf16 vpairs __attribute__((vector_size(64)));");
@@ -89,7 +100,7 @@ class Writer {
                (tile.vectors - 1) * schedule_.isa.lanes + tile.last_lanes);
     if (blocked()) text_.line("template <bool first, bool last>");
     text_.open("static void {}(const Arguments& g, long row, long column, const float* panel{})", tile_name(tile),
-               tile_depth());
+               tile_extras());
     for (int r = 0; r < tile.rows; ++r) {
       std::string names;
       for (int v = 0; v < tile.vectors; ++v) names += fmt::format("{}c{}_{} = {{}}", v ? ", " : "vf ", r, v);
@@ -121,8 +132,11 @@ class Writer {
   void write_depth_loop(const Tile& tile) {
     const int64_t whole = pairs() ? shape_.depth / 2 : shape_.depth;
     if (whole > 0) {
+      const std::string end = blocked() ? "steps" : std::to_string(whole);
+      text_.line("long k = 0;");
+      if (fetches()) write_fetching_loop(tile, end);
       if (schedule_.unroll > 1) text_.line("#pragma clang loop unroll_count({})", schedule_.unroll);
-      text_.open("for (long k = 0; k < {}; ++k)", blocked() ? "steps" : std::to_string(whole));
+      text_.open("for (; k < {}; ++k)", end);
       write_products(tile, "k", "");
       text_.close();
     }
@@ -132,6 +146,18 @@ class Writer {
       write_products(tile, std::to_string(shape_.depth - 1), "last");
       text_.close();
     }
+  }
+
+  void write_fetching_loop(const Tile& tile, const std::string& end) {
+    const int64_t between = steps_between_lines();
+    text_.open("for (; k + {} <= {}; k += {})", between, end, between);
+    text_.line("__builtin_prefetch(next, 0, 2);");
+    text_.line("next += {};", kLineFloats * 4);
+    text_.line("#pragma clang loop unroll_count({})", std::min(between, kMostUnrolled));
+    text_.open("for (long step = k; step < k + {}; ++step)", between);
+    write_products(tile, "step", "");
+    text_.close();
+    text_.close();
   }
 
   void write_products(const Tile& tile, const std::string& k, std::string_view how) {
@@ -187,14 +213,14 @@ class Writer {
   void write_step() {
     if (blocked()) text_.line("template <bool first, bool last>");
     text_.open("INLINE void tile(const Arguments& g, long row, long panel, long group, const float* weights{})",
-               tile_depth());
+               tile_extras());
     text_.line("const long column = group * {} + panel * {};", shape_.columns, schedule_.panel_columns());
     const std::string skip = blocked() ? " + first_step * {}" : "";
     const auto call = [&](const Tile& tile) {
       const int64_t width = static_cast<int64_t>(tile.vectors) * schedule_.isa.lanes;
       text_.line("{}{}(g, row, column, weights + panel * {}{}{});", tile_name(tile), blocked() ? "<first, last>" : "",
                  panel_size(), blocked() ? fmt::format(" + first_step * {}", width) : "",
-                 blocked() ? ", first_step, steps" : "");
+                 fmt::format("{}{}", blocked() ? ", first_step, steps" : "", fetches() ? ", next" : ""));
     };
     const Tile full{schedule_.tile_rows, schedule_.tile_vectors, schedule_.isa.lanes};
     const auto by_panel = [&](int rows) {
@@ -243,15 +269,24 @@ class Writer {
     const std::string panel_loop = "for (long panel = first_panel; panel < end_panel; ++panel)";
     const bool rows_inside = schedule_.inner == Axis::rows;
     text_.open("{}", rows_inside ? panel_loop : row_loop);
+    if (fetches())
+      text_.line("const char* next = (const char*)(weights + (panel + 1) * {}{});", panel_size(),
+                 blocked() ? fmt::format(" + step * {}", schedule_.panel_columns()) : "");
     text_.open("{}", rows_inside ? row_loop : panel_loop);
+    const std::string_view fetching = fetches() ? ", next" : "";
     if (blocked()) {
       text_.line("const bool first = step == 0, last = step + {} >= {};", schedule_.depth_block, steps());
-      text_.line("if (first && last) tile<true, true>(g, row, panel, group, weights, step, steps);");
-      text_.line("else if (first) tile<true, false>(g, row, panel, group, weights, step, steps);");
-      text_.line("else if (last) tile<false, true>(g, row, panel, group, weights, step, steps);");
-      text_.line("else tile<false, false>(g, row, panel, group, weights, step, steps);");
+      text_.line("if (first && last) tile<true, true>(g, row, panel, group, weights, step, steps{});", fetching);
+      text_.line("else if (first) tile<true, false>(g, row, panel, group, weights, step, steps{});", fetching);
+      text_.line("else if (last) tile<false, true>(g, row, panel, group, weights, step, steps{});", fetching);
+      text_.line("else tile<false, false>(g, row, panel, group, weights, step, steps{});", fetching);
     } else {
-      text_.line("tile(g, row, panel, group, weights);");
+      text_.line("tile(g, row, panel, group, weights{});", fetching);
+    }
+    if (fetches()) {
+      const int64_t whole = pairs() ? shape_.depth / 2 : shape_.depth;
+      text_.line("next += {} / {} * {};", blocked() ? "steps" : std::to_string(whole), steps_between_lines(),
+                 shape_.taps * kLineFloats * 4);
     }
     text_.close();
     text_.close();

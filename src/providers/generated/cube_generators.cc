@@ -41,6 +41,9 @@ std::vector<std::string> texts_in(const std::vector<Config>& configs, const std:
   return values;
 }
 
+/// Of the position of `inner` among rows and columns, and of fetch_next.
+bool rows_pass_a_panel(std::span<const int64_t> values) { return values[0] == 0 || values[1] == 0; }
+
 /// 1/1, 1/2, … 1/64 of all, each at least `least`: how much of an axis one task takes.
 std::set<int64_t> shares(int64_t all, int64_t least) {
   std::set<int64_t> values;
@@ -99,13 +102,16 @@ void CubeVectorsGenerator::declare(const Workload& workload, GeneratorSpace& spa
   space.categorical("tile", texts_in(sweep, "tile"));
   space.ordinal("task_rows", numbers_in(sweep, "task_rows", shares(problem.shape.rows, 1)));
   space.ordinal("task_columns", numbers_in(sweep, "task_columns", shares(problem.shape.columns, 16)));
-  space.categorical("inner", {"rows", "columns"});
+  const Param inner = space.categorical("inner", {"rows", "columns"});
   space.categorical("split", {"rows", "columns"});
   const bool can_block =
       !problem.shape.by_table() && problem.shape.src == DType::f32 && problem.shape.dst == DType::f32;
-  space.ordinal("depth_block", can_block ? std::vector<int64_t>{0, 96, 128, 256, 512} : std::vector<int64_t>{0});
+  const std::set<int64_t> blocks{0, 96, 128, 256, 512, 768};
+  space.ordinal("depth_block", numbers_in(sweep, "depth_block", can_block ? blocks : std::set<int64_t>{0}));
   space.ordinal("unroll", {1, 2, 4});
   space.ordinal("prefetch", {0, 8, 16});
+  const Param fetch_next = space.ordinal("fetch_next", {0, 1});
+  space.require({inner, fetch_next}, rows_pass_a_panel, "the next panel is fetched while rows pass this one");
 }
 
 GeneratedKernel CubeVectorsGenerator::emit(const Workload& workload, const Config& config) const {
@@ -141,8 +147,10 @@ void CubeTilesGenerator::declare(const Workload& workload, GeneratorSpace& space
   space.ordinal("tiles_task_columns", numbers_in(sweep, "tiles_task_columns", shares(problem.shape.columns, 16)));
   const auto sources = texts_in(sweep, "tiles_src");
   const Param src = space.categorical("tiles_src", sources);
-  space.categorical("tiles_inner", {"rows", "columns"});
+  const Param inner = space.categorical("tiles_inner", {"rows", "columns"});
   space.categorical("tiles_split", {"rows", "columns"});
+  const Param fetch_next = space.ordinal("tiles_fetch_next", {0, 1});
+  space.require({inner, fetch_next}, rows_pass_a_panel, "the next panel is fetched while rows pass this one");
   const auto names = texts_in(sweep, "tiles");
   space.require(
       {tiles, height, rows, src},

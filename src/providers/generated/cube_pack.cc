@@ -37,7 +37,7 @@ template <class T, class Place> Tensor pack(const ProductProblem& problem, const
   const int64_t steps = cube::divide_up(shape.depth, step_depth) * shape.taps;
   const int64_t padded_columns = cube::divide_up(shape.columns, lanes) * lanes;
   const int64_t group_size = padded_columns * steps * step_depth;
-  Tensor packed = Tensor::zeros(weights.dtype(), {shape.groups * group_size});
+  Tensor packed = Tensor::lasting(weights.dtype(), {shape.groups * group_size});
   const T* from = weights.data<T>();
   T* to = packed.mutable_data<T>();
   const int64_t panels = cube::divide_up(shape.columns, panel_columns);

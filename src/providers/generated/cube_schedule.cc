@@ -8,6 +8,7 @@
 #include "providers/generated/config_values.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace attune::generated {
 namespace {
@@ -62,7 +63,30 @@ Config vector_config(RegisterTile tile, int lanes, int64_t task_rows, int64_t ta
           {"split", axis_name(split)},
           {"depth_block", std::to_string(depth_block)},
           {"unroll", "2"},
-          {"prefetch", "0"}};
+          {"prefetch", "0"},
+          {"fetch_next", "0"}};
+}
+
+/// Weights that no cache keeps between runs stream in while they are used: each thread reads its own columns, every row
+/// passes a panel while the next one arrives, and two panels and the rows share L2.
+std::optional<Config> streaming_config(const ProductProblem& problem, const ProductTarget& target, RegisterTile tile) {
+  const cube::ProductShape& shape = problem.shape;
+  const int64_t panel = static_cast<int64_t>(tile.vectors) * target.isa.lanes;
+  const int64_t element = bit_width(shape.src) / 8;
+  const int64_t depth = shape.depth * shape.taps;
+  constexpr int64_t kFewestPasses = 4;  // of a panel: below, its bytes are most of the work and nothing hides them
+  if (depth * shape.columns * element <= target.l2_bytes / 2 || shape.rows < kFewestPasses * tile.rows)
+    return std::nullopt;
+  const int64_t columns = round_up(divide_up(shape.columns, target.threads), panel);
+  const int64_t rows = round_up(shape.rows, tile.rows);
+  const bool can_block = !shape.by_table() && shape.src == DType::f32 && shape.dst == DType::f32;
+  const int64_t held = (2 * panel + std::min(shape.rows, rows)) * element;  // bytes for each step of the depth
+  const int64_t block = target.l2_bytes * 3 / 4 / held / 64 * 64;
+  if (block < depth && (!can_block || block < 128)) return std::nullopt;
+  Config config = vector_config(tile, target.isa.lanes, rows, columns, Axis::rows, Axis::columns,
+                                block < depth ? divide_up(depth, divide_up(depth, block)) : 0);
+  config.insert_or_assign("fetch_next", std::to_string(1));
+  return config;
 }
 
 void append_vector_configs(const ProductProblem& problem, const ProductTarget& target, std::vector<Config>& configs) {
@@ -78,6 +102,15 @@ void append_vector_configs(const ProductProblem& problem, const ProductTarget& t
   const int64_t row_bytes = shape.depth * shape.taps * (bit_width(shape.src) / 8);
   const int64_t weight_bytes = row_bytes * shape.columns;
   std::vector<Config> later;
+  std::vector<RegisterTile> by_share = tiles;  // whichever is quickest on the columns of one thread
+  std::ranges::stable_sort(by_share, {}, [&](const RegisterTile& tile) {
+    cube::ProductShape share = shape;
+    share.columns = round_up(divide_up(shape.columns, target.threads), static_cast<int64_t>(tile.vectors) * lanes);
+    return tiling_cost(share, tile, lanes);
+  });
+  for (const RegisterTile tile : by_share)
+    if (auto config = streaming_config(problem, target, tile))
+      (configs.empty() ? configs : later).push_back(std::move(*config));
   for (size_t i = 0; i < tiles.size(); ++i) {
     const RegisterTile tile = tiles[i];
     const int64_t threads = target.threads;
@@ -111,7 +144,8 @@ Config tile_config(int down, int across, int tile_rows, int64_t task_rows, int64
           {"tiles_task_columns", std::to_string(task_columns)},
           {"tiles_src", packed ? "packed" : "direct"},
           {"tiles_inner", axis_name(inner)},
-          {"tiles_split", axis_name(split)}};
+          {"tiles_split", axis_name(split)},
+          {"tiles_fetch_next", "0"}};
 }
 
 std::vector<Config> distinct(std::vector<Config> configs) {
@@ -133,11 +167,29 @@ std::vector<int> tile_heights(int64_t rows, int down) {
   return best == 16 ? std::vector<int>{16} : std::vector<int>{16, best};
 }
 
+/// As streaming_config, on AMX tiles.
+std::optional<Config> streaming_tiles(const ProductProblem& problem, const ProductTarget& target) {
+  const cube::ProductShape& shape = problem.shape;
+  const int64_t depth = round_up(shape.depth, cube::kTileDepth) * shape.taps;
+  constexpr int64_t kBlock = 32;
+  if (depth * shape.columns * 2 <= target.l2_bytes / 4 || shape.rows < 2 * kBlock || shape.columns < 2 * kBlock)
+    return std::nullopt;
+  const bool direct = !shape.by_table() && shape.depth % cube::kTileDepth == 0;
+  const int64_t held =
+      std::max<int64_t>((direct ? target.l2_bytes / 2 : kPackedBytes) / (depth * 2) / kBlock, 1) * kBlock;
+  const int64_t rows = std::min(round_up(shape.rows, kBlock), held);
+  Config config = tile_config(2, 2, 16, rows, round_up(divide_up(shape.columns, target.threads), kBlock), !direct,
+                              Axis::rows, Axis::columns);
+  config.insert_or_assign("tiles_fetch_next", std::to_string(1));
+  return config;
+}
+
 void append_tile_configs(const ProductProblem& problem, const ProductTarget& target, std::vector<Config>& configs) {
   const cube::ProductShape& shape = problem.shape;
   const int64_t padded_depth = round_up(shape.depth, cube::kTileDepth) * shape.taps;
   const bool can_read_directly = !shape.by_table() && shape.depth % cube::kTileDepth == 0;
   const int64_t across_all = divide_up(shape.columns, 16);
+  if (auto config = streaming_tiles(problem, target)) configs.push_back(std::move(*config));
   constexpr std::pair<int, int> kShapes[] = {{2, 2}, {1, 4}, {1, 3}, {3, 1}, {1, 2}, {1, 1}};
   for (const auto& [down, across] : kShapes) {
     if (across > across_all || (down > 1 && shape.rows <= 16)) continue;
@@ -214,6 +266,9 @@ cube::VectorSchedule vector_schedule(const ProductProblem& problem, const Produc
   schedule.split = axis_of(config, "split");
   schedule.unroll = static_cast<int>(number_of(config, "unroll", 1));
   schedule.prefetch = static_cast<int>(number_of(config, "prefetch", 0));
+  schedule.fetch_next = number_of(config, "fetch_next", 0) != 0;
+  if (schedule.fetch_next && schedule.inner != Axis::rows)
+    throw UserError("fetch_next brings in the panel after the one that rows pass: it needs inner=rows");
   return schedule;
 }
 
@@ -231,6 +286,9 @@ cube::TileSchedule tile_schedule(const ProductProblem& problem, const Config& co
   schedule.pack_src = text_of(config, "tiles_src") == "packed";
   schedule.inner = axis_of(config, "tiles_inner");
   schedule.split = axis_of(config, "tiles_split");
+  schedule.fetch_next = number_of(config, "tiles_fetch_next", 0) != 0;
+  if (schedule.fetch_next && schedule.inner != Axis::rows)
+    throw UserError("tiles_fetch_next brings in the panel after the one that rows pass: it needs tiles_inner=rows");
   const cube::ProductShape& shape = problem.shape;
   if (!schedule.pack_src && (shape.by_table() || shape.depth % cube::kTileDepth != 0))
     throw UserError("tiles read rows where they lie only at equal distances and with a depth of whole tiles");
