@@ -5,7 +5,6 @@
 #include "job/job_clock.h"
 #include "job/opat.h"
 #include "job/trial_record.h"
-#include "runtime/bank_advisor.h"
 
 #include <map>
 
@@ -34,7 +33,7 @@ struct OpatJob {
   std::vector<TaskSearch> searches;  // of result.tasks, in the same order
   std::vector<bool> is_over;         // by task: nothing is left to try
   double run_ms = 0;                 // of all tasks
-  std::string model = kNoModel;      // model_id() of the default plan
+  std::string model;                 // model_id() of the default plan
   TuningResult result;
   std::optional<tune::Measurer> worker;
 };

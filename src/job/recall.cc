@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 namespace attune {
 namespace {
@@ -36,10 +35,8 @@ struct Known {
   const Record* in_model = nullptr;  // the newest
 };
 
-/// Told of what was judged in the job's model, or alone where it has none.
-using OnJudged = std::function<void(const tune::Trial&, const Record&)>;
-
-void recall_task(OpatJob& job, size_t i, const OnJudged& on_judged) {
+/// `judge`: of a model, or none.
+void recall_task(OpatJob& job, ModelJudge* judge, size_t i) {
   TaskSearch& search = job.searches[i];
   std::map<tune::Trial, Known> known;
   const std::vector<Record> records = job.options.bank->find(bank_key(search.task().workload, job.threads));
@@ -68,9 +65,9 @@ void recall_task(OpatJob& job, size_t i, const OnJudged& on_judged) {
     search.tell(tried);
     ++job.result.reused_trials;
     job.result.records.push_back(*found.alone);
-    if (found.in_model == nullptr || tried.outcome != Outcome::ok) continue;
+    if (judge == nullptr || found.in_model == nullptr || tried.outcome != Outcome::ok) continue;
     job.result.records.push_back(*found.in_model);
-    on_judged(trial, *found.in_model);
+    judge->recall(i, trial, verdict_of(*found.in_model, search.task()));
   }
 }
 
@@ -78,18 +75,12 @@ void recall_task(OpatJob& job, size_t i, const OnJudged& on_judged) {
 
 void recall(OpatJob& job, ModelJudge& judge) {
   if (job.options.bank == nullptr) return;
-  for (size_t i = 0; i < job.searches.size(); ++i)
-    recall_task(job, i, [&](const tune::Trial& trial, const Record& record) {
-      judge.recall(i, trial, verdict_of(record, job.searches[i].task()));
-    });
+  for (size_t i = 0; i < job.searches.size(); ++i) recall_task(job, &judge, i);
 }
 
-std::map<size_t, std::vector<Record>> recall_alone(OpatJob& job) {
-  std::map<size_t, std::vector<Record>> judged;
-  if (job.options.bank == nullptr) return judged;
-  for (size_t i = 0; i < job.searches.size(); ++i)
-    recall_task(job, i, [&](const tune::Trial&, const Record& record) { judged[i].push_back(record); });
-  return judged;
+void recall(OpatJob& job) {
+  if (job.options.bank == nullptr) return;
+  for (size_t i = 0; i < job.searches.size(); ++i) recall_task(job, nullptr, i);
 }
 
 }  // namespace attune

@@ -9,8 +9,7 @@ namespace attune {
 /// What is in the bank is not measured again: failures and losers are skipped, and what was judged inside of this very
 /// model is judged.
 void recall(OpatJob& job, ModelJudge& judge);
-
-/// The same without a model. By task: records of finals.
-std::map<size_t, std::vector<Record>> recall_alone(OpatJob& job);
+/// Of a job without a model.
+void recall(OpatJob& job);
 
 }  // namespace attune

@@ -44,15 +44,15 @@ Record finalist_record(const Workload& workload, int threads, const tune::Finali
                        const Provider& provider, const RecordSource& source) {
   Record record = start_record(workload, threads, finalist.trial, provider, source);
   record.outcome = finalist.outcome;
-  record.message = finalist.message;
+  record.message = finalist.outcome == Outcome::ok ? std::string(kJudgedAlone) : finalist.message;
   if (finalist.outcome != Outcome::ok) return record;
-  record.message = model_message(kNoModel);
   record.samples_ns = finalist.times_ns;
   record.max_error = max_error;
   const tune::Judgement& judgement = finalist.judgement;
   record.ratio =
       Ratio{std::exp(judgement.log_ratio), std::exp(std::min(judgement.log_interval.low, judgement.log_ratio)),
             std::exp(std::max(judgement.log_interval.high, judgement.log_ratio))};
+  if (judgement.verdict != tune::Verdict::faster) record.ratio->high = std::max(1.0, record.ratio->high);
   return record;
 }
 

@@ -19,7 +19,8 @@ struct RecordSource {
 Record trial_record(const Workload& workload, int threads, const tune::Trial& trial, const tune::TrialResult& result,
                     const Provider& provider, const RecordSource& source);
 
-/// Of a finalist that was judged alone, since there is no model.
+/// Of a finalist that was judged without a model. The interval of what was not called faster reaches 1. `max_error` is
+/// that of its verification.
 Record finalist_record(const Workload& workload, int threads, const tune::Finalist& finalist, double max_error,
                        const Provider& provider, const RecordSource& source);
 

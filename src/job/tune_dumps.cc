@@ -1,7 +1,8 @@
 #include "job/tune_dumps.h"
 
 #include "base/parallel.h"
-#include "job/judge_kernels.h"
+#include "job/judge_alone.h"
+#include "job/nearest.h"
 #include "job/opat_job.h"
 #include "job/recall.h"
 #include "job/search_loop.h"
@@ -87,19 +88,22 @@ std::vector<TuningTask> dump_tasks(std::span<const OperatorDump> dumps, const Se
 
 TuningResult tune_operators(std::vector<TuningTask> tasks, const OpatOptions& options) {
   JobClock clock(options.budget_s, options.stop);
-  OpatOptions known = options;
-  const Problems problems = time_tasks(tasks, options, known.measurer.ceilings);
-  OpatJob job(known, std::move(clock), plan_opat(std::move(tasks), known));
+  OpatOptions measuring = options;
+  const Problems problems = time_tasks(tasks, options, measuring.measurer.ceilings);
+  OpatJob job(measuring, std::move(clock), plan_opat(std::move(tasks), measuring));
   for (TaskResult& task : job.result.tasks)
     if (const auto found = problems.find(task.task.key); found != problems.end()) {
       task.verdict = found->second;
       job.emit({{"event", "task_failed"}, {"workload", found->first}, {"reason", found->second}});
     }
-  const auto judged = recall_alone(job);
-  search_tasks(job, kSearchShare * options.budget_s);
-  judge_kernels(job, judged, 1);
+  recall(job);
+  suggest_nearest(job);
+  const SearchEnd end = search_tasks(job, kSearchShare * options.budget_s);
+  job.result.end = end == SearchEnd::limit ? JobEnd::budget_spent : JobEnd::finished;
+  judge_alone(job);
   count_trials(job);
   TuningResult& result = job.result;
+  if (job.worker) result.noise_floor = job.worker->noise_floor().value_or(0);
   if (job.clock.stopped()) result.end = JobEnd::interrupted;
   result.conclusion = conclusion_of(result);
   result.seconds = job.clock.seconds();

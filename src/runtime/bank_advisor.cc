@@ -40,10 +40,27 @@ std::vector<Record> winners_in_models(const std::vector<Record>& records, const 
   return result;
 }
 
+/// What finals without a model called faster by so much that a model should gain as well, and no model has judged.
+std::vector<Record> winners_alone(const std::vector<Record>& records, const EnvironmentOf& environment_of) {
+  constexpr double kClearly = 0.95;  // ratio to the default
+  std::set<TrialOf> judged;
+  for (const auto& [key, record] : newest_verdicts(records, environment_of)) judged.insert(key.first);
+  std::vector<Record> result;
+  for (const Record& record : records)
+    if (record.outcome == Outcome::wrong || (was_judged_alone(record) && record.ratio->high < kClearly &&
+                                             !judged.contains({record.provider, record.config})))
+      result.push_back(record);
+  return result;
+}
+
 }  // namespace
 
 BankKey bank_key(const Workload& workload, int threads) {
   return {device_text(), workload.key(), std::string(numeric_mode_name(workload.mode)), threads};
+}
+
+bool was_judged_alone(const Record& record) {
+  return record.outcome == Outcome::ok && record.ratio && record.message == kJudgedAlone;
 }
 
 std::string model_message(const std::string& model) { return std::string(kInModel) + model; }
@@ -66,14 +83,17 @@ BankAdvisor::BankAdvisor(std::unique_ptr<Bank> bank, int threads) : bank_(std::m
 std::optional<Advice> BankAdvisor::advise(const Workload& workload) const {
   const std::lock_guard lock(mutex_);
   const EnvironmentOf present = present_environments();
-  const std::vector<Record> winners = winners_in_models(bank_->find(bank_key(workload, threads_)), present);
-  const Record* record = best_of(winners, present);
+  const std::vector<Record> records = bank_->find(bank_key(workload, threads_));
+  const std::vector<Record> in_models = winners_in_models(records, present);
+  const std::vector<Record> alone = winners_alone(records, present);
+  const Record* record = best_of(in_models, present);
+  const bool is_of_a_model = record != nullptr && record->ratio && record->ratio->high < 1;
+  if (!is_of_a_model) record = best_of(alone, present);
   if (record == nullptr || !record->ratio || record->ratio->high >= 1) return std::nullopt;
-  const char* where = model_of(*record) == kNoModel ? "alone" : "inside of a model";
   return Advice{record->provider, record->config,
                 fmt::format("measured {:.2f}x ({:.2f} to {:.2f}) as fast as the default {}, by the bank {}",
-                            1 / record->ratio->value, 1 / record->ratio->high, 1 / record->ratio->low, where,
-                            bank_->name())};
+                            1 / record->ratio->value, 1 / record->ratio->high, 1 / record->ratio->low,
+                            is_of_a_model ? "inside of a model" : "alone", bank_->name())};
 }
 
 }  // namespace attune

@@ -87,12 +87,16 @@ TEST_F(Dump, is_written_while_a_model_runs_when_the_environment_asks) {
 TEST_F(Dump, is_tuned_into_a_bank_that_the_model_then_uses) {
   ASSERT_EQ(run_attune("dump zoo:lenet --threads 1 --output " + path("dumps")).exit_code, 0);
   const std::string tune = "tune --from-dump " + path("dumps") + " --bank " + path("bank.sqlite") +
-                           " --budget 20s --trials 6 --format json --events " + path("events.jsonl");
+                           " --budget 20s --trials 6 --format json --events " + path("events.jsonl") + " --output " +
+                           path("out");
   const Finished first = run_attune(tune);
   ASSERT_EQ(first.exit_code, 0) << first.err;
   const Json summary = Json::parse(first.out);
   EXPECT_GT(summary.at("total_ops").get<int>(), 3);
   EXPECT_GT(summary.at("trials").get<int>(), 0);
+  for (const char* name : {"out/summary.json", "out/records.jsonl", "out/report.html"})
+    EXPECT_TRUE(fs::exists(folder_ / name)) << name;
+  EXPECT_FALSE(fs::exists(folder_ / "out/tuned.plan"));
   // What the dump's operators were filed under is what the model asks for.
   const Json model = Json::parse(
       run_attune("tune zoo:lenet --threads 1 --budget 20s --trials 1 --format json --bank " + path("bank.sqlite")).out);

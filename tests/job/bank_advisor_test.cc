@@ -56,6 +56,18 @@ TEST_F(BankAdvice, follows_what_won_inside_of_a_model_only) {
   EXPECT_EQ(advised(), "inside");
 }
 
+TEST_F(BankAdvice, follows_clear_finals_without_a_model_until_a_model_judges) {
+  add("close", 0.945, std::string(kJudgedAlone));
+  EXPECT_EQ(advised(), "default");
+  add("clear", 0.7, std::string(kJudgedAlone));
+  EXPECT_EQ(advised(), "clear");
+  add("inside", 0.9, model_message("m1"));
+  EXPECT_EQ(advised(), "inside");
+  add("inside", 1.1, model_message("m2"));
+  add("clear", 1.1, model_message("m2"));
+  EXPECT_EQ(advised(), "default");
+}
+
 TEST_F(BankAdvice, leaves_out_what_lost_in_any_model) {
   add("both", 0.7, model_message("m1"));
   add("both", 1.1, model_message("m2"));

@@ -33,6 +33,7 @@ Record winner(const BankKey& key) {
   record.max_error = 1e-7;
   record.tolerance = 1e-5;
   record.measured_at = 1'700'000'000;
+  record.message = model_message("m");
   record.session = "test";
   record.tool_version = "0";
   return record;
