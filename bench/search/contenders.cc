@@ -97,14 +97,21 @@ VariantGroup auto_variants() {
     change(options);
     group.variants.push_back(variant<tune::AutoSearch>(name, options, guide));
   };
-  add("turns", [](auto& options) { options.mix = tune::Mix::turns; });
   add("with tpe", [](auto& options) { options.members = {"model", "gp", "tpe"}; });
-  add("model alone", [](auto& options) { options.members = {"model"}; });
-  add("20 first", [](auto& options) { options.initial = 20; });
+  add("children", [](auto& options) { options.candidates = {4, 160, 150, 100, 100, 8}; });
+  add("children only", [](auto& options) { options.candidates = {4, 160, 40, 150, 150, 8}; });
+  add("1000 random", [](auto& options) { options.candidates = {4, 160, 1000}; });
+  add("focus 4", [](auto& options) { options.model.focus = 4; });
+  add("tail 0.3", [](auto& options) { options.gp.tail = 0.3; });
+  add("spread 10", [](auto& options) { options.spread = 10; });
+  add("noise 0.15", [](auto& options) { options.gp.noise = 0.15; });
+  add("refit 3", [](auto& options) { options.model.refit_every = 3; });
   add(
       "no polish", [](auto&) {}, tune::GuideOptions{.polish_share = 0});
   add(
       "polish 0.1", [](auto&) {}, tune::GuideOptions{.polish_share = 0.1});
+  add(
+      "polish 0.35", [](auto&) {}, tune::GuideOptions{.polish_share = 0.35});
   return group;
 }
 

@@ -58,6 +58,8 @@ void add_runner(CLI::App& verb, RunnerArguments& arguments) {
                   "Refuse when weights, activations and workspaces of a run need more, such as 512M");
   verb.add_flag("--pin", arguments.pin, "Keep each worker thread on a core of its own");
   verb.add_flag("!--no-rewrite", arguments.rewrite, "Run the graph as it is in the file, without fusing or folding");
+  verb.add_option("--without-pass", arguments.without,
+                  "A rewrite to leave out, such as fuse_epilogues; may be repeated");
 }
 
 void add_bank(CLI::App& verb, RunnerArguments& arguments) {
@@ -75,6 +77,7 @@ SessionOptions session_options(const RunnerArguments& arguments) {
   options.layout = parse_layout(arguments.layout);
   options.pin_workers = arguments.pin;
   options.rewrite = arguments.rewrite;
+  options.without_passes = arguments.without;
   if (arguments.dtype == "bf16") {
     if (!arguments.rewrite) throw UserError("--dtype bf16 rewrites the graph and does not go with --no-rewrite");
     options.dtype = DType::bf16;

@@ -22,10 +22,12 @@ struct RunnerArguments {
   std::string memory_limit;             // --memory-limit
   bool pin = false;                     // --pin
   bool rewrite = true;                  // --no-rewrite
+  std::vector<std::string> without;     // --without-pass
   std::string bank;                     // --bank, of the verbs that have it
 };
 
-/// Adds --threads, --provider, --mode, --mode-ops, --dtype, --layout, --memory-limit, --pin and --no-rewrite.
+/// Adds --threads, --provider, --mode, --mode-ops, --dtype, --layout, --memory-limit, --pin, --no-rewrite and
+/// --without-pass.
 void add_runner(CLI::App& verb, RunnerArguments& arguments);
 
 /// Adds --bank: the verb uses what was measured.

@@ -48,5 +48,6 @@ std::span<const OpDef> contrib_recurrent_ops();
 std::span<const OpDef> contrib_transformer_ops();
 std::span<const OpDef> channel_shuffle_ops();
 std::span<const OpDef> fused_ops();
+std::span<const OpDef> fused_attention_ops();
 
 }  // namespace attune

@@ -53,6 +53,7 @@ constexpr FamilyList kFamilies[] = {
     contrib_recurrent_ops,
     contrib_transformer_ops,
     fused_ops,
+    fused_attention_ops,
     channel_shuffle_ops,
 };
 

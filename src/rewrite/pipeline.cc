@@ -8,10 +8,12 @@
 #include "rewrite/fold_batch_norm.h"
 #include "rewrite/fold_constants.h"
 #include "rewrite/forget_constants.h"
+#include "rewrite/fuse_attention.h"
 #include "rewrite/fuse_epilogues.h"
 #include "rewrite/merge_casts.h"
 #include "rewrite/merge_channel_moves.h"
 #include "rewrite/merge_duplicates.h"
+#include "rewrite/merge_projections.h"
 #include "rewrite/merge_reshapes.h"
 #include "rewrite/name_activations.h"
 #include "rewrite/name_channel_shuffle.h"
@@ -58,6 +60,9 @@ constexpr PassEntry kPasses[] = {
     // No unread node counts as a reader any more, so "read once" means what it says.
     {"turn_gemm_into_matmul", "write Gemm with constant weights as a product with an added bias",
      turn_gemm_into_matmul},
+    // Scales and masks are still nodes of their own.
+    {"fuse_attention", "put products, masks, softmax and transposes of attention into one operator", fuse_attention},
+    {"merge_projections", "make one product of the projections to queries, keys and values", merge_projections},
     {"use_bf16", "compute products and what follows them in bfloat16", use_bf16, true},
     // Activations are single nodes now and every product is a MatMul or Conv.
     {"fuse_epilogues", "give bias, activation and residual add to the product before them", fuse_epilogues},
@@ -78,6 +83,12 @@ int run_everywhere(Graph& graph, Pass pass) {
   return changes + pass(graph);
 }
 
+std::string names_of_passes() {
+  std::string names;
+  for (const PassEntry& entry : kPasses) names += (names.empty() ? "" : ", ") + std::string(entry.name);
+  return names;
+}
+
 }  // namespace
 
 std::span<const PassEntry> passes() { return kPasses; }
@@ -87,7 +98,7 @@ std::vector<PassResult> run_pipeline(Graph& graph, const PipelineOptions& option
     for (const std::string& name : *names)
       if (std::none_of(std::begin(kPasses), std::end(kPasses),
                        [&](const PassEntry& entry) { return entry.name == name; }))
-        throw UserError("there is no pass '{}'", name);
+        throw UserError("there is no pass '{}'; there are: {}", name, names_of_passes());
   std::vector<PassResult> results;
   for (const PassEntry& entry : kPasses) {
     if (options.switched_off.count(entry.name) || (entry.on_request && !options.switched_on.count(entry.name)))

@@ -14,7 +14,7 @@ constexpr int64_t kOnnxFloat = 1, kOnnxBfloat16 = 16;  // TensorProto.DataType
 constexpr int kCastOpset = 13;
 
 /// These hold nearly all of a network's arithmetic, and hardware multiplies bf16 several times faster than f32.
-constexpr std::string_view kProducts[] = {"Conv", "MatMul", "ConvTranspose"};
+constexpr std::string_view kProducts[] = {"Conv", "MatMul", "ConvTranspose", "FusedAttention"};
 
 /// These only move or lightly change what products give; in bf16 they move half the bytes and need no cast.
 constexpr std::string_view kFollowers[] = {

@@ -62,7 +62,7 @@ Tensor PlanBuilder::converted(const Tensor& constant, const TensorSpec& target) 
   const Workload workload = reorder_workload({constant.dtype(), constant.dims(), Layout::plain, false}, target);
   const KernelChoice choice = choose_kernel(workload, options_.providers);
   const auto kernel = choice.provider->build(workload, choice.config);
-  Tensor result = Tensor::allocate(DType::u8, {*storage_bytes(target)});
+  Tensor result = Tensor::lasting(DType::u8, {*storage_bytes(target)});
   Tensor workspace = Tensor::allocate(DType::u8, {kernel->workspace_bytes()});
   const std::byte* input = constant.bytes();
   std::byte* output = result.mutable_bytes();

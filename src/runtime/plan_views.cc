@@ -42,6 +42,20 @@ SlotId own_storage(PlanBuilder& plan, ValueId id, Layout layout) {
 
 }  // namespace
 
+bool keeps_elements(const Node& node, const Workload& workload) {
+  if (!node.domain.empty() || node.op != "Transpose") return false;
+  const Dims& dims = workload.input(0).dims;
+  const auto perm = attribute_or<std::vector<int64_t>>(node.attributes, "perm", {});
+  if (perm.size() != dims.size()) return false;  // the default turns all axes round
+  int64_t last = -1;
+  for (const int64_t axis : perm) {
+    if (dims[static_cast<size_t>(axis)] == 1) continue;
+    if (axis < last) return false;
+    last = axis;
+  }
+  return true;
+}
+
 void add_view(PlanBuilder& plan, const Node& node, const Workload& workload) {
   const ValueId input = node.inputs[0];
   const Layout layout = node.op == "Identity" ? plan.home(input).value_or(Layout::plain) : Layout::plain;

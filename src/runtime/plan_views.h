@@ -5,7 +5,10 @@
 
 namespace attune {
 
-/// For a node that renames_dims(): its output is its first input's storage.
+/// Whether a Transpose moves only axes of size 1, so that all elements stay where they are.
+bool keeps_elements(const Node& node, const Workload& workload);
+
+/// For a node that renames_dims() or keeps_elements(): its output is its first input's storage.
 void add_view(PlanBuilder& plan, const Node& node, const Workload& workload);
 
 /// Split, and Slice along one axis, of a value whose parts each lie in one piece: the outputs are where the input is.

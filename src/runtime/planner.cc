@@ -43,7 +43,7 @@ class Planner {
                                            [&](ValueId id) { return id != kNoValue && plan_.is_dynamic(id); });
     if (!workload || has_subgraph(node) || is_random(node) || reads_dynamic) {
       add_dynamic(node);
-    } else if (renames_dims(node)) {
+    } else if (renames_dims(node) || keeps_elements(node, *workload)) {
       add_view(plan_, node, *workload);
     } else if (add_parts(plan_, node, *workload) || join_in_place(plan_, node, *workload)) {
       // Its inputs or outputs lie inside of each other.

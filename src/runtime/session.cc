@@ -54,6 +54,7 @@ Session::Session(Graph graph, SessionOptions options) : threads_(options.threads
   check_operators(graph);
   rewrite::PipelineOptions passes;
   if (options.dtype == DType::bf16) passes.switched_on.insert("use_bf16");
+  passes.switched_off.insert(options.without_passes.begin(), options.without_passes.end());
   if (options.rewrite) rewrite::run_pipeline(graph, passes);
   session_ = std::make_unique<GraphSession>(std::make_shared<const Graph>(std::move(graph)), plan_options(options));
 }

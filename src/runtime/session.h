@@ -22,12 +22,13 @@ struct SessionOptions {
   std::vector<std::string> mode_operators;  // that `mode` is for, others being high_precision; empty: all
   DType dtype = DType::f32;                 // bf16: compute products of f32 values in bf16, see rewrite/use_bf16.h
   LayoutChoice layout = LayoutChoice::automatic;
-  int64_t memory_limit_bytes = 0;          // 0: none
-  int threads = 0;                         // 0: thread_count() of whoever calls
-  bool pin_workers = false;                // keep worker threads on cores of their own
-  bool rewrite = true;                     // fuse and fold before planning
-  RecordedSteps recorded;                  // of a saved plan; see plan_file.h
-  std::shared_ptr<const Advisor> advisor;  // shared: several sessions may ask one; nullptr: rules choose kernels
+  int64_t memory_limit_bytes = 0;           // 0: none
+  int threads = 0;                          // 0: thread_count() of whoever calls
+  bool pin_workers = false;                 // keep worker threads on cores of their own
+  bool rewrite = true;                      // fuse and fold before planning,
+  std::vector<std::string> without_passes;  // but not by these
+  RecordedSteps recorded;                   // of a saved plan; see plan_file.h
+  std::shared_ptr<const Advisor> advisor;   // shared: several sessions may ask one; nullptr: rules choose kernels
 };
 
 /// What a session holds on to between runs; it only grows.

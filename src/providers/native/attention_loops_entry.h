@@ -1,0 +1,17 @@
+// What AttentionLoops holds, of the loops that were included before.
+#include "providers/native/attention_loops.h"
+
+namespace attune::native {
+namespace {
+
+int64_t workspace_floats(const AttentionBlock& block) { return Scratch(block).floats; }
+
+void attend(const AttentionBlock& block) {
+  if (block.element == AttentionElement::f32)
+    Attention<float>(block).run();
+  else
+    Attention<uint16_t>(block).run();
+}
+
+}  // namespace
+}  // namespace attune::native

@@ -1,0 +1,11 @@
+// Products of queries and keys, their scale and masks, softmax, the product with values and the transposes around them
+// → attune::FusedAttention, which reads heads where projections leave them and never holds all scores.
+#pragma once
+
+#include "rewrite/pass.h"
+
+namespace attune::rewrite {
+
+int fuse_attention(Graph& graph);
+
+}  // namespace attune::rewrite
