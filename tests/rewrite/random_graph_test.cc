@@ -1,9 +1,11 @@
 // Random graphs through every pass, the whole pipeline and planned sessions, against the reference executor. The seed
 // is printed; ATTUNE_RANDOM_SEED and ATTUNE_RANDOM_COUNT repeat a run or make a long one.
+#include "io/temp_folder.h"
 #include "providers/providers.h"
 #include "rewrite/pipeline.h"
 #include "rewrite/random_graph/check_graph.h"
 #include "runtime/executor.h"
+#include "runtime/plan_file.h"
 #include "runtime/session.h"
 
 #include <gtest/gtest.h>
@@ -77,6 +79,25 @@ TEST(RandomGraphs, keep_their_results_under_the_whole_pipeline) {
   for_each_graph(200, [](const RandomGraph& sample) { return check_graph(sample, after_passes({})); });
 }
 
+/// The sampler is only worth what it reaches.
+TEST(RandomGraphs, give_every_pass_something_to_do) {
+  constexpr uint64_t kSeed = 1;
+  std::map<std::string, int> changes;
+  size_t nodes = 0;
+  for (uint64_t i = 0; i < 300; ++i) {
+    Graph graph = make_random_graph(kSeed + i).graph;
+    nodes += graph.nodes().size();
+    for (const rewrite::PassResult& result : rewrite::run_pipeline(graph))
+      changes[std::string(result.name)] += result.changes;
+  }
+  for (const auto& [pass, count] : changes) {
+    // Those on bytes have tests of their own: where a sum ends up between two bytes, rounding decides.
+    if (pass == "compute_in_bytes" || pass == "center_weights") continue;
+    EXPECT_GE(count, 3) << pass;
+  }
+  EXPECT_GE(nodes, 300u * 15);
+}
+
 TEST(RandomGraphs, stay_close_in_bf16) {
   for_each_graph(60, [](const RandomGraph& sample) {
     rewrite::PipelineOptions options;
@@ -92,6 +113,29 @@ TEST(RandomGraphs, run_in_sessions_as_by_the_reference) {
     plain.rewrite = false;
     return named("session", check_graph(sample, in_session({}))) +
            named("session without rewriting", check_graph(sample, in_session(plain)));
+  });
+}
+
+TEST(RandomGraphs, run_in_forced_layouts_as_by_the_reference) {
+  for_each_graph(60, [](const RandomGraph& sample) {
+    std::string failures;
+    for (const auto& [name, layout] :
+         {std::pair{"nchw", LayoutChoice::nchw}, {"nhwc", LayoutChoice::nhwc}, {"blocked", LayoutChoice::blocked}}) {
+      SessionOptions options;
+      options.layout = layout;
+      failures += named(name, check_graph(sample, in_session(options)));
+    }
+    return failures;
+  });
+}
+
+TEST(RandomGraphs, run_from_saved_plans_as_by_the_reference) {
+  for_each_graph(20, [](const RandomGraph& sample) {
+    return check_graph(sample, [](const Graph& graph, const std::vector<Tensor>& inputs) {
+      const TempFolder folder;
+      save_plan(Session(graph), inputs, folder.file("random.plan"));
+      return load_plan(folder.file("random.plan")).run(inputs);
+    });
   });
 }
 

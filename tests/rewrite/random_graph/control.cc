@@ -30,6 +30,13 @@ std::shared_ptr<Graph> make_branch(GraphSampler& g, const char* name, ValueId ou
   ValueId y = x;
   if (g.chance(0.5)) y = add("Identity", {y});
   if (g.chance(0.5)) y = add("Mul", {y, add("Sigmoid", {y})});
+  if (g.chance(0.5)) {
+    // A constant of the graph around it.
+    Value shared;
+    shared.name = prefix + "shared";
+    body->captures.push_back({g.number(0.25), body->add_value(std::move(shared))});
+    y = add("Sub", {y, body->captures.back().inner});
+  }
   if (g.chance(0.5)) y = add("Add", {y, body->add_constant(prefix + "c", Tensor::scalar<float>(0.5f))});
   body->outputs = {add(g.one_of({"Relu", "Tanh", "Neg"}), {y})};
   return body;
@@ -57,7 +64,7 @@ void sample_repeat(GraphSampler& g) { g.repeat_node(); }
 }  // namespace
 
 std::vector<Family> control_families() {
-  return {{"branch", 1, sample_branch}, {"constant_work", 3, sample_constant_work}, {"repeat", 4, sample_repeat}};
+  return {{"branch", 2, sample_branch}, {"constant_work", 3, sample_constant_work}, {"repeat", 4, sample_repeat}};
 }
 
 }  // namespace attune::test

@@ -126,18 +126,18 @@ void sample_pool(GraphSampler& g) {
 
 /// Padding, by itself or before what could take it over.
 void sample_pad(GraphSampler& g) {
-  const ValueId x = g.pick_map();
+  const ValueId map = g.pick_map(), x = g.chance(0.3) ? g.apply("Relu", {map}) : map;
   const auto rank = static_cast<size_t>(g.rank(x));
   std::vector<int64_t> pads(2 * rank, 0);
-  for (size_t axis = g.chance(0.8) ? 2 : 0; axis < rank; ++axis) {
-    pads[axis] = g.between(g.chance(0.1) ? -1 : 0, 2);
+  for (size_t axis = g.chance(0.9) ? 2 : 0; axis < rank; ++axis) {
+    pads[axis] = g.chance(0.1) ? -1 : g.below(3);
     pads[rank + axis] = g.below(3);
   }
-  const auto* mode = g.one_of({"constant", "constant", "constant", "reflect", "edge"});
+  const auto* mode = g.chance(0.8) ? "constant" : g.one_of({"reflect", "edge"});
   std::vector<ValueId> inputs{x, g.integers(pads)};
-  if (g.chance(0.5)) inputs.push_back(g.number(g.chance(0.7) ? 0 : 0.5));
+  if (g.chance(0.4)) inputs.push_back(g.number(g.chance(0.7) ? 0 : 0.5));
   const ValueId y = g.apply("Pad", inputs, {{"mode", std::string(mode)}});
-  const std::vector<int64_t> kernel(rank - 2, 2);
+  const std::vector<int64_t> kernel(rank - 2, 3);
   switch (g.below(4)) {
     case 0: break;
     case 1: g.apply("MaxPool", {y}, {{"kernel_shape", kernel}}); break;

@@ -40,9 +40,11 @@ void add_inputs(GraphSampler& g) {
 RandomGraph make_random_graph(uint64_t seed) {
   GraphSampler g(seed);
   add_inputs(g);
-  for (int64_t left = g.between(3, 16); left > 0; --left) {
+  int64_t left = g.between(3, 24);
+  for (int64_t tries = 4 * left; left > 0 && tries > 0; --tries) {
     try {
       pick_family(g).sample(g);
+      --left;
     } catch (const Rejected&) {
       continue;  // nothing here suits that family, or its result would be of no use
     }
