@@ -1,6 +1,5 @@
 // The parts that searches are made of: orders, regression, modes, recorded tables.
 #include "base/error.h"
-#include "tune/search/candidates.h"
 #include "tune/search/exhaustive.h"
 #include "tune/search/gaussian_process.h"
 #include "tune/search/mode.h"
@@ -46,60 +45,6 @@ TEST(ExhaustiveSearch, covers_the_space_evenly_from_the_start) {
   uint64_t gap = points.front() + 1000 - points.back();
   for (size_t i = 1; i < points.size(); ++i) gap = std::max(gap, points[i] - points[i - 1]);
   EXPECT_LE(gap, 60u);  // 20 on average; at random about 90
-}
-
-int differences(const Point& a, const Point& b) {
-  int count = 0;
-  for (size_t i = 0; i < a.size(); ++i) count += a[i] != b[i];
-  return count;
-}
-
-Space make_tiles() {
-  Space space;
-  const Param m = space.power_of_two("m", 1, 64), n = space.power_of_two("n", 1, 64),
-              k = space.power_of_two("k", 1, 64);
-  space.categorical("layout", {"plain", "packed", "blocked"});
-  space.require(m * n * k <= 4096);
-  space.set_default({{"m", "1"}, {"n", "1"}, {"k", "1"}, {"layout", "plain"}});
-  space.build();
-  return space;
-}
-
-TEST(Candidates, are_valid_points_that_were_not_seen_each_once) {
-  const Space space = make_tiles();
-  History history(space);
-  Random random(3);
-  for (uint64_t i = 0; i < 20; ++i) history.add({i * 7, Outcome::ok, 1.0 + static_cast<double>(i)});
-  const auto candidates = make_candidates(space, history, random, {3, 40, 50, 60, 60, 8});
-  EXPECT_GT(candidates.size(), 90u);
-  EXPECT_EQ(std::set<uint64_t>(candidates.begin(), candidates.end()).size(), candidates.size());
-  for (const uint64_t index : candidates) {
-    EXPECT_LT(index, space.size());
-    EXPECT_FALSE(history.is_seen(index));
-  }
-}
-
-TEST(Candidates, stride_two_parameters_away_from_the_best_and_mix_them) {
-  const Space space = make_tiles();
-  History history(space);
-  const auto point = [&](const Config& config) { return space.index_of(config).value(); };
-  const uint64_t one = point({{"m", "2"}, {"n", "4"}, {"k", "8"}, {"layout", "plain"}}),
-                 other = point({{"m", "16"}, {"n", "16"}, {"k", "4"}, {"layout", "packed"}});
-  history.add({one, Outcome::ok, 1});
-  history.add({other, Outcome::ok, 2});
-  Random random(1);
-  const Point mother = space.point_at(one), father = space.point_at(other);
-  const auto strides = make_candidates(space, history, random, {0, 0, 0, 200, 0, 2});
-  EXPECT_GT(strides.size(), 30u);
-  for (const uint64_t index : strides)
-    EXPECT_LE(std::min(differences(space.point_at(index), mother), differences(space.point_at(index), father)), 2);
-  const auto children = make_candidates(space, history, random, {0, 0, 0, 0, 200, 2});
-  EXPECT_EQ(children.size(), 14u);  // every mixture of four parameters but the two parents, all of which are valid
-  for (const uint64_t index : children)
-    for (size_t i = 0; i < mother.size(); ++i) {
-      const ValueIndex value = space.point_at(index)[i];
-      EXPECT_TRUE(value == mother[i] || value == father[i]);
-    }
 }
 
 TEST(GaussianProcess, goes_through_what_it_was_shown_and_knows_where_it_was_not) {

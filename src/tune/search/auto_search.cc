@@ -5,32 +5,27 @@
 #include "tune/search/pick.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace attune::tune {
 
 AutoSearch::AutoSearch(const Space& space, SearchOptions options, AutoOptions automatic)
-    : Searcher(space, std::move(options)), automatic_(std::move(automatic)), encoding_(space, Scale::unit) {
+    : Searcher(space, std::move(options)), automatic_(std::move(automatic)) {
   const auto affordable = options_.budget > 0 ? static_cast<uint64_t>(options_.budget) : automatic_.small_space;
   std::vector<std::string> members = automatic_.members;
   if (space.size() <= affordable) members = {"exhaustive"};
   for (const std::string& member : members) {
+    if (member == "model" && !BoostedTrees::is_available()) continue;
     SearchOptions own = options_;
     own.seed = random_.next();
-    const bool is_missing = member == "model" && !BoostedTrees::is_available();
-    if (member == "gp")
-      members_.push_back(std::make_unique<GpSearch>(space, own, automatic_.gp));
-    else if (member == "model" && !is_missing)
-      members_.push_back(std::make_unique<ModelSearch>(space, own, automatic_.model));
-    else
-      members_.push_back(make_bare_searcher(is_missing ? "tpe" : member, space, own));
+    members_.push_back(make_bare_searcher(member, space, own));
   }
 }
 
-/// The first member alone once trials are many.
+/// All but the last once trials are many.
 size_t AutoSearch::active_members() const {
-  return history_.ranking().size() >= automatic_.model_only ? 1 : members_.size();
+  const bool are_many = history_.ranking().size() >= automatic_.without_last && members_.size() > 1;
+  return members_.size() - (are_many ? 1 : 0);
 }
 
 std::vector<double> AutoSearch::promise(const std::vector<uint64_t>& candidates) {
@@ -46,28 +41,6 @@ std::vector<double> AutoSearch::promise(const std::vector<uint64_t>& candidates)
   return result;
 }
 
-std::optional<uint64_t> AutoSearch::spread_point() {
-  std::optional<uint64_t> best;
-  double best_distance = -1;
-  for (int i = 0; i < automatic_.spread; ++i) {
-    const auto index = history_.random_unseen(random_);
-    if (!index) return best;
-    const std::vector<float> place = encoding_.encode(space_.point_at(*index));
-    double nearest = 1e30;
-    for (const auto& entry : history_.entries()) {
-      const std::vector<float> other = encoding_.encode(entry.point);
-      double distance = 0;
-      for (size_t k = 0; k < place.size(); ++k) distance += std::abs(static_cast<double>(place[k] - other[k]));
-      nearest = std::min(nearest, distance);
-    }
-    if (nearest > best_distance) {
-      best = index;
-      best_distance = nearest;
-    }
-  }
-  return best;
-}
-
 std::vector<uint64_t> AutoSearch::propose(int count) {
   std::vector<uint64_t> result;
   const bool is_whole = members_.front()->name() == "exhaustive";
@@ -76,7 +49,7 @@ std::vector<uint64_t> AutoSearch::propose(int count) {
   if (is_whole) {
     result = members_.front()->ask(count);
   } else if (!knows_enough) {
-    if (const auto index = spread_point()) result.push_back(*index);
+    if (const auto index = history_.random_unseen(random_)) result.push_back(*index);
   } else if (automatic_.mix == Mix::ranks) {
     const auto candidates = make_candidates(space_, history_, random_, automatic_.candidates);
     result = pick_best(candidates, promise(candidates), count);

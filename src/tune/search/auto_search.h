@@ -1,10 +1,8 @@
-// Chooses by size and budget: everything where that is affordable, else a learned model and a Gaussian process
-// together, which fail on different spaces.
+// Chooses by size and budget: everything where that is affordable, else a learned model, a Gaussian process and the
+// densities of TPE together, which fail on different spaces.
 #pragma once
 
 #include "tune/search/candidates.h"
-#include "tune/search/gp_search.h"
-#include "tune/search/model_search.h"
 #include "tune/search/searcher.h"
 
 namespace attune::tune {
@@ -16,14 +14,11 @@ enum class Mix : uint8_t {
 
 struct AutoOptions {
   uint64_t small_space = 64;  // measured whole when no budget is given
-  size_t initial = 12;        // points first that are spread over the space
-  int spread = 1;             // random points of which each of these is the one farthest from all known ones
-  size_t model_only = 400;    // trials from which a Gaussian process takes longer than it is worth
+  size_t initial = 12;        // random points first
+  size_t without_last = 400;  // trials from which a Gaussian process takes longer than it is worth
   Mix mix = Mix::ranks;
-  std::vector<std::string> members = {"model", "gp"};  // without XGBoost the densities of TPE stand in for the model
+  std::vector<std::string> members = {"model", "tpe", "gp"};  // a build without XGBoost goes without the model
   CandidateOptions candidates{4, 160, 240};
-  ModelOptions model = {};
-  GpOptions gp = {};
 };
 
 class AutoSearch final : public Searcher {
@@ -39,10 +34,8 @@ class AutoSearch final : public Searcher {
 
  private:
   size_t active_members() const;
-  std::optional<uint64_t> spread_point();
 
   AutoOptions automatic_;
-  Encoding encoding_;
   std::vector<std::unique_ptr<Searcher>> members_;
   size_t turn_ = 0;
 };

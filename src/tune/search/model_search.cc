@@ -48,18 +48,13 @@ void ModelSearch::update() {
   double mean = 0;
   for (const size_t position : history_.ranking()) mean += history_.entries()[position].score;
   mean /= std::max<double>(1, static_cast<double>(known));
-  std::vector<double> weight(history_.entries().size(), 1);
-  for (size_t rank = 0; rank < known; ++rank)
-    weight[history_.ranking()[rank]] +=
-        model_.focus * (1 - static_cast<double>(rank) / std::max<double>(1, static_cast<double>(known - 1)));
-  for (size_t i = 0; i < history_.entries().size(); ++i) {
-    const auto& entry = history_.entries()[i];
+  for (const auto& entry : history_.entries()) {
     if (!entry.is_ok) continue;
     std::vector<float> row = encoding_.encode(entry.point);
     append_workload(row, options_.workload);
     rows.insert(rows.end(), row.begin(), row.end());
     values.push_back(static_cast<float>(entry.score - mean));
-    weights.push_back(static_cast<float>(weight[i]));
+    weights.push_back(1);
   }
   trees_.fit(rows, values, weights);
   fitted_ = known;

@@ -13,7 +13,6 @@ struct ModelOptions {
   size_t initial = 12;  // random points first, where there are no prior records
   size_t refit_every = 8;
   double random_share = 0.05;
-  double focus = 0;           // how much more the best points weigh than the worst
   double prior_weight = 0.3;  // of a record of another workload, against one of this
   CandidateOptions candidates{5, 200, 100};
   BoostedTrees::Options trees = {};
