@@ -186,8 +186,8 @@ double flops(const CostContext& context) {
   const AttentionProblem problem(context, q, k, v, nullptr);
   double pairs = 0;
   for (int64_t i = 0; i < problem.queries; ++i)
-    pairs += static_cast<double>(std::clamp<int64_t>(
-        problem.attributes.causal ? problem.first_visible() + i : problem.keys, 0, problem.keys));
+    pairs += static_cast<double>(
+        std::clamp<int64_t>(problem.attributes.causal ? problem.first_visible() + i : problem.keys, 0, problem.keys));
   const AttentionAttributes& attributes = problem.attributes;
   return 2 * pairs * static_cast<double>(problem.batch * attributes.heads) *
          static_cast<double>(attributes.head_size + attributes.value_size);
@@ -223,15 +223,16 @@ AttentionAttributes::AttentionAttributes(const OpContext& context)
   if (causal && !fill) context.fail("'causal' needs attribute 'fill'");
   const std::vector<std::string> names =
       context.has_attr("layouts") ? context.attr_strings("layouts") : std::vector<std::string>(4, "bsh");
-  if (names.size() != 4) context.fail("'layouts' has {} entries, expected those of Q, K, V and the result", names.size());
+  if (names.size() != 4)
+    context.fail("'layouts' has {} entries, expected those of Q, K, V and the result", names.size());
   for (const std::string& name : names) orders.push_back(parse_order(context, name));
   if (columns.size() != 3) context.fail("'columns' has {} entries, expected those of Q, K and V", columns.size());
   for (const int64_t column : columns)
     if (column < 0 || column > kMost) context.fail("'columns' has {}", column);
 }
 
-AttentionProblem::AttentionProblem(const OpContext& context, const Dims& q_dims, const Dims& k_dims,
-                                   const Dims& v_dims, const Dims* mask_dims)
+AttentionProblem::AttentionProblem(const OpContext& context, const Dims& q_dims, const Dims& k_dims, const Dims& v_dims,
+                                   const Dims* mask_dims)
     : attributes(context) {
   const Axes axes = axes_of(attributes.orders[0], q_dims.size());
   batch = q_dims[axes.batch];
@@ -240,8 +241,7 @@ AttentionProblem::AttentionProblem(const OpContext& context, const Dims& q_dims,
   q = strides_of(attributes, AttentionAttributes::kQuery, q_dims);
   k = strides_of(attributes, AttentionAttributes::kKey, k_dims);
   v = strides_of(attributes, AttentionAttributes::kValue, v_dims);
-  y = strides_of(attributes, AttentionAttributes::kResult,
-                 concrete(result_shape(attributes, batch, queries)).value());
+  y = strides_of(attributes, AttentionAttributes::kResult, concrete(result_shape(attributes, batch, queries)).value());
   if (mask_dims == nullptr) return;
   const Dims strides = row_major_strides(*mask_dims);
   int64_t* const targets[] = {&mask.column, &mask.row, &mask.head, &mask.batch};

@@ -31,11 +31,11 @@ struct AttentionAttributes {
 
   int64_t heads = 0, head_size = 0, value_size = 0;
   float scale = 1;
-  std::vector<HeadOrder> orders;   // of Q, K, V and the result
-  std::vector<int64_t> columns;    // of Q, K and V: where the heads begin in the last axis of an operand of rank 3
-  bool causal = false;             // key j is hidden from query i where j - i > keys - queries
-  std::optional<float> fill;       // the score of what is hidden by `causal` or by a mask of bools
-  bool true_is_visible = true;     // in a mask of bools
+  std::vector<HeadOrder> orders;  // of Q, K, V and the result
+  std::vector<int64_t> columns;   // of Q, K and V: where the heads begin in the last axis of an operand of rank 3
+  bool causal = false;            // key j is hidden from query i where j - i > keys - queries
+  std::optional<float> fill;      // the score of what is hidden by `causal` or by a mask of bools
+  bool true_is_visible = true;    // in a mask of bools
 
   int64_t size_of(size_t operand) const { return operand >= kValue ? value_size : head_size; }
 };

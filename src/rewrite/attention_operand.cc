@@ -95,7 +95,7 @@ std::optional<AttentionOperand> find_operand(const Graph& graph, const GraphFact
     }
   }
   for (size_t length = way.size() + 1; length-- > 0;) {
-    const ValueId source = length == 0 ? value
+    const ValueId source = length == 0             ? value
                            : way[length - 1].moves ? way[length - 1].node->inputs[0]
                                                    : as_scaling(facts, *way[length - 1].node)->input;
     const auto& shape = shape_of(facts, source);

@@ -94,9 +94,8 @@ class Fuser {
   /// Of two values that are added, the one that comes from the product and the one that masks it.
   bool is_scores(ValueId value, ValueId mask, const Shape& full) const {
     const auto& own = shape(value);
-    return value != mask && own && *own == full && uses_.count(value) == 1 &&
-           graph_.value(value).producer != kNoNode && type(mask).dtype == type(value).dtype &&
-           broadcasts_into(mask, full);
+    return value != mask && own && *own == full && uses_.count(value) == 1 && graph_.value(value).producer != kNoNode &&
+           type(mask).dtype == type(value).dtype && broadcasts_into(mask, full);
   }
 
   /// Where(visible, scores, number) or Where(hidden, number, scores).
@@ -140,8 +139,8 @@ class Fuser {
     if (scores->mask != kNoValue) fused.inputs.push_back(scores->mask);
     const auto [last, order] = result_of(weigh);
     fused.outputs = graph_.node(last).outputs;
-    fused.attributes = attributes_of(*scores, {*q, *k, *v}, order, *shape(product.inputs[0]),
-                                     *shape(weighing.inputs[1]));
+    fused.attributes =
+        attributes_of(*scores, {*q, *k, *v}, order, *shape(product.inputs[0]), *shape(weighing.inputs[1]));
     graph_.node(last) = std::move(fused);  // where the last part stood: all operands are there by then
     return 1;
   }
@@ -164,8 +163,8 @@ class Fuser {
     return {weigh, HeadOrder::batch_heads_rows};
   }
 
-  static Attributes attributes_of(const Scores& scores, const std::vector<AttentionOperand>& operands,
-                                  HeadOrder result, const Shape& q, const Shape& v) {
+  static Attributes attributes_of(const Scores& scores, const std::vector<AttentionOperand>& operands, HeadOrder result,
+                                  const Shape& q, const Shape& v) {
     Attributes attributes;
     attributes["heads"] = q[1].value();
     attributes["head_size"] = q[3].value();

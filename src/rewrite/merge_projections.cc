@@ -116,8 +116,7 @@ class Merger {
       sum.inputs = {product.outputs[0], joined_constant(parts, &Projection::bias)};
       sum.outputs = {result};
     }
-    std::vector<int64_t> columns =
-        attribute_or<std::vector<int64_t>>(graph_.node(at).attributes, "columns", {0, 0, 0});
+    std::vector<int64_t> columns = attribute_or<std::vector<int64_t>>(graph_.node(at).attributes, "columns", {0, 0, 0});
     int64_t before = 0;
     for (size_t i = 0; i < parts.size(); ++i) {
       columns[i] += before;

@@ -27,7 +27,8 @@ std::optional<std::vector<int64_t>> known_ints(const GraphFacts& facts, const No
 }
 
 std::optional<size_t> axis_of(const Node& node, int64_t fallback, size_t rank) {
-  const auto axis = normalize_axis(attribute_or<int64_t>(node.attributes, "axis", fallback), static_cast<int64_t>(rank));
+  const auto axis =
+      normalize_axis(attribute_or<int64_t>(node.attributes, "axis", fallback), static_cast<int64_t>(rank));
   return axis ? std::optional(static_cast<size_t>(*axis)) : std::nullopt;
 }
 

@@ -62,11 +62,9 @@ TEST(FuseAttention, knows_the_beginning_of_a_triangle_of_any_length) {
   ASSERT_EQ(after.nodes().size(), 1u) << to_text(after);
   EXPECT_EQ(std::get<int64_t>(after.nodes()[0].attributes.at("causal")), 1);
   for (const int64_t length : {1, 2, 3})
-    expect_same_results(graph, after,
-                        {{"q", {1, 2, length, 3}},
-                         {"k", {1, 2, length, 3}},
-                         {"v", {1, 2, length, 3}},
-                         {"m", {1, 1, 1, length}}});
+    expect_same_results(
+        graph, after,
+        {{"q", {1, 2, length, 3}}, {"k", {1, 2, length, 3}}, {"v", {1, 2, length, 3}}, {"m", {1, 1, 1, length}}});
 }
 
 /// Packed projections with the sequence first, as torchvision exports them, for any batch.

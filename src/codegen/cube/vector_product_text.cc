@@ -241,7 +241,8 @@ class Writer {
       text_.line("{}{}(g, row, column, weights + {} * {}{}{});", tile_name(tile), blocked() ? "<first, last>" : "",
                  packs() ? "(panel - g.first_panel)" : "panel",
                  reads_in_place() ? schedule_.panel_columns() : panel_size(),
-                 blocked() ? fmt::format(" + first_step * {}", width) : "", fmt::format("{}{}", blocked() ? ", first_step, steps" : "", fetches() ? ", next" : ""));
+                 blocked() ? fmt::format(" + first_step * {}", width) : "",
+                 fmt::format("{}{}", blocked() ? ", first_step, steps" : "", fetches() ? ", next" : ""));
     };
     const Tile full{schedule_.tile_rows, schedule_.tile_vectors, schedule_.isa.lanes};
     const auto by_panel = [&](int rows) {

@@ -92,11 +92,12 @@ void AttentionGenerator::declare(const Workload& workload, GeneratorSpace& space
   for (const int64_t count : {16, 32, 48, 64, 96, 192, 256}) blocks.insert(std::min(problem.queries, count));
   const Param queries = space.ordinal("queries", {blocks.begin(), blocks.end()});
   space.require(rows * vectors + vectors + 1 <= vector_registers(), "the tile must fit into the registers");
-  space.require({lanes, rows, vectors, keys, group, queries},
-                [problem](std::span<const int64_t> v) {
-                  return fits_stack(problem, {v[0], v[1], v[2], v[3], v[4], v[5]});
-                },
-                "scratch memory must fit onto the stack");
+  space.require(
+      {lanes, rows, vectors, keys, group, queries},
+      [problem](std::span<const int64_t> v) {
+        return fits_stack(problem, {v[0], v[1], v[2], v[3], v[4], v[5]});
+      },
+      "scratch memory must fit onto the stack");
 }
 
 GeneratedKernel AttentionGenerator::emit(const Workload& workload, const Config& config) const {

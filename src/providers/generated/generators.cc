@@ -20,8 +20,9 @@ std::span<const Generator* const> generators() {
   static const VectorPermuteGenerator permute;
   static const VectorReduceGenerator reduce;
   static const VectorRowsGenerator rows;
-  static const Generator* const list[] = {&cube_winograd, &cube_bands, &cube_tiles, &cube_rows, &cube_vectors, &cube_depthwise,
-                                          &map,           &rows,       &reduce,     &permute,   &attention};
+  static const Generator* const list[] = {&cube_winograd, &cube_bands,     &cube_tiles, &cube_rows,
+                                          &cube_vectors,  &cube_depthwise, &map,        &rows,
+                                          &reduce,        &permute,        &attention};
   return list;
 }
 

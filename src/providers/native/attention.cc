@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMask = AttentionAttributes::kMask;
 const std::string kQueriesKey = "queries";  // of a task
-constexpr int64_t kFewestQueries = 24;               // fewer do not repay the packing of keys and values
+constexpr int64_t kFewestQueries = 24;      // fewer do not repay the packing of keys and values
 
 std::optional<Refusal> find_refusal(const Workload& workload) {
   for (const auto* specs : {&workload.inputs, &workload.outputs})
@@ -137,9 +137,7 @@ Config config_of(int64_t queries) { return {{kQueriesKey, std::to_string(queries
 
 }  // namespace
 
-bool is_attention(const Workload& workload) {
-  return workload.domain == "attune" && workload.op == "FusedAttention";
-}
+bool is_attention(const Workload& workload) { return workload.domain == "attune" && workload.op == "FusedAttention"; }
 
 std::variant<Offer, Refusal> offer_attention(const Workload& workload) {
   if (auto refusal = find_refusal(workload)) return *refusal;

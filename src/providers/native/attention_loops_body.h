@@ -191,7 +191,8 @@ template <class T> class Attention {
       return q;
     } else {
       for (int64_t i = 0; i < rows; ++i)
-        for (int64_t d = 0; d < b_.head_size; ++d) scratch_.queries[i * b_.head_size + d] = as_float(q[i * b_.q_stride + d]);
+        for (int64_t d = 0; d < b_.head_size; ++d)
+          scratch_.queries[i * b_.head_size + d] = as_float(q[i * b_.q_stride + d]);
       stride = b_.head_size;
       return scratch_.queries;
     }

@@ -1,5 +1,5 @@
-// Register tiles of the attention loops: rows of an operand times a panel. A panel is [depth][vectors * LANES]. Included
-// by files that are compiled for one instruction set each, as vector_math.h is.
+// Register tiles of the attention loops: rows of an operand times a panel. A panel is [depth][vectors * LANES].
+// Included by files that are compiled for one instruction set each, as vector_math.h is.
 #pragma once
 
 #include "providers/native/vector_math.h"
