@@ -13,4 +13,5 @@ write_basic_package_version_file("${CMAKE_BINARY_DIR}/attuneConfigVersion.cmake"
 install(FILES "${CMAKE_BINARY_DIR}/attuneConfigVersion.cmake" DESTINATION "${attune_package}")
 if(TARGET attune_codegen)
   install(TARGETS attune_codegen LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/attune")
+  install(TARGETS attune_compile RUNTIME DESTINATION "${CMAKE_INSTALL_LIBDIR}/attune")
 endif()

@@ -31,8 +31,8 @@ build_packages=(
   libclang-19-dev libclang-cpp19-dev llvm-19-dev
   python3 python3-venv
 )
-# libclang-rt and libomp: the fuzzer is built by clang, with its sanitizers and its own omp.h.
-test_packages=(libgtest-dev clang-format clang-tidy clang-14 libclang-rt-14-dev libomp-14-dev)
+# libclang-rt and libomp: the fuzzer is built by clang, with its sanitizers and its own omp.h. chromium looks at report pages.
+test_packages=(libgtest-dev clang-format clang-tidy clang-14 libclang-rt-14-dev libomp-14-dev chromium)
 
 install_packages() {
   local missing=() package

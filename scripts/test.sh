@@ -47,6 +47,8 @@ step_docs() { $python scripts/check_docs.py --attune "$build/attune"; }
 
 step_install() { $python tests/install/check.py --build "$build" --work "$work/install"; }
 
+step_tuner_faults() { $python tests/tuner_faults/kill_tuner.py --attune "$build/attune" --kills 10; }
+
 step_memory() { $python tests/memory/check_peak.py --attune "$build/attune"; }
 
 step_backend() {
@@ -70,6 +72,8 @@ step_bad_models() {
     $python tests/bad_models/run.py --attune "$build/attune" "$work/bad_models" "$work/bad_inputs"
 }
 
+step_report() { $python tests/report/check_page.py --attune "$build/attune" --work "$work/report"; }
+
 step_fuzz() { as_one scripts/fuzz.sh "$fuzz_seconds"; }
 
 add_step unit step_unit
@@ -78,6 +82,7 @@ add_step format step_format
 add_step tidy step_tidy
 add_step docs step_docs
 add_step install step_install
+add_step tuner_faults step_tuner_faults
 add_step memory step_memory
 add_step backend step_backend
 add_step sessions step_sessions
@@ -85,6 +90,7 @@ add_step real_models step_real_models
 add_step zoo step_zoo
 add_step quantised step_quantised
 add_step bad_models step_bad_models
+add_step report step_report
 add_step fuzz step_fuzz
 
 # Runs one step with its log and adds what its closing line says. A step that ends badly without a failure of its own to

@@ -15,6 +15,7 @@ namespace {
 struct Settings {
   int seeds = 50, threads = 1;
   Extent extent = Extent::whole;
+  bool per_table = false;
 };
 
 struct Job {
@@ -128,6 +129,12 @@ void print_variants(const std::vector<Table>& tables, const VariantGroup& group,
                summarize_families(tables, column(scores[v], [](const Score& score) { return score.near[2]; })).mean);
   fmt::print(" | {:.3f} |\n", summarize_families(tables, left_out).mean);
   std::fflush(stdout);
+  if (!settings.per_table) return;
+  for (size_t v = 0; v < early.size(); ++v) {
+    fmt::print(stderr, "{:16}", group.variants[v].name);
+    for (size_t t = 0; t < tables.size(); ++t) fmt::print(stderr, " {:+.2f},{:.2f}", early[v][t], scores[v][t].near[2]);
+    fmt::print(stderr, "\n");
+  }
 }
 
 int run(int count, char** arguments) {
@@ -140,6 +147,7 @@ int run(int count, char** arguments) {
   app.add_option("--threads", settings.threads, "tables at a time");
   app.add_option("--only", only, "one search, or one group of variants");
   app.add_flag("--variants", with_variants, "compare settings, each family judged by what is best on the others");
+  app.add_flag("--per-table", settings.per_table, "with --variants: how each does on each table, to stderr");
   app.add_option("TABLE", paths)->required();
   try {
     app.parse(count, arguments);

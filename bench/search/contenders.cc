@@ -70,6 +70,8 @@ VariantGroup gp_variants() {
         variant<tune::GpSearch>(fmt::format("{} first", initial), tune::GpOptions{.initial = initial}));
   for (const double noise : {0.02, 0.1})
     group.variants.push_back(variant<tune::GpSearch>(fmt::format("noise {}", noise), tune::GpOptions{.noise = noise}));
+  for (const double tail : {0.1, 1.0})
+    group.variants.push_back(variant<tune::GpSearch>(fmt::format("tail {}", tail), tune::GpOptions{.tail = tail}));
   group.variants.push_back(variant<tune::GpSearch>(
       "more candidates", tune::GpOptions{.candidates = {.tops = 4, .max_neighbours = 200, .random = 300}}));
   group.variants.push_back(
@@ -91,20 +93,19 @@ VariantGroup model_variants() {
 }
 
 VariantGroup auto_variants() {
-  VariantGroup group{"auto", {variant<tune::AutoSearch>("as shipped", tune::AutoOptions{})}};
-  const auto add = [&](const std::string& name, const auto& change, tune::GuideOptions guide = {}) {
+  VariantGroup group{"auto", {}};
+  const auto add = [&](const std::string& name, double polish_share, const auto& change) {
     tune::AutoOptions options;
     change(options);
-    group.variants.push_back(variant<tune::AutoSearch>(name, options, guide));
+    group.variants.push_back(
+        variant<tune::AutoSearch>(name, options, tune::GuideOptions{.polish_share = polish_share}));
   };
-  add("turns", [](auto& options) { options.mix = tune::Mix::turns; });
-  add("with tpe", [](auto& options) { options.members = {"model", "gp", "tpe"}; });
-  add("model alone", [](auto& options) { options.members = {"model"}; });
-  add("20 first", [](auto& options) { options.initial = 20; });
-  add(
-      "no polish", [](auto&) {}, tune::GuideOptions{.polish_share = 0});
-  add(
-      "polish 0.1", [](auto&) {}, tune::GuideOptions{.polish_share = 0.1});
+  add("as shipped", 0.35, [](auto&) {});
+  add("model and gp", 0.35, [](auto& options) { options.members = {"model", "gp"}; });
+  add("tpe and gp", 0.35, [](auto& options) { options.members = {"tpe", "gp"}; });
+  add("20 first", 0.35, [](auto& options) { options.initial = 20; });
+  add("polish 0.2", 0.2, [](auto&) {});
+  add("polish 0.5", 0.5, [](auto&) {});
   return group;
 }
 

@@ -7,20 +7,27 @@
 #endif
 
 #include "graph/tensor.h"
+#include "job/function/tune_function.h"
+#include "job/operator_dump.h"
 #include "runtime/load_session.h"
 #include "runtime/plan_file.h"
 #include "runtime/session.h"
 
 namespace attune::inner {
 
+using Config = attune::Config;
 using DType = attune::DType;
 using Dims = attune::Dims;
 using Error = attune::Error;
+using Expr = attune::Expr;
 using InternalError = attune::InternalError;
 using NumericMode = attune::NumericMode;
+using Outcome = attune::Outcome;
+using Param = attune::Param;
 using Session = attune::Session;
 using SessionMemory = attune::SessionMemory;
 using SessionOptions = attune::SessionOptions;
+using Space = attune::Space;
 using Tensor = attune::Tensor;
 using UnsupportedError = attune::UnsupportedError;
 using UserError = attune::UserError;

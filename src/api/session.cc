@@ -1,5 +1,6 @@
 #include "api/guarded.h"
 #include "api/tensor_access.h"
+#include "base/parallel.h"
 #include "base/suggest.h"
 
 #include <attune/session.h>
@@ -7,6 +8,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <set>
 
 #define ATTUNE_TEXT_OF(x) #x
 #define ATTUNE_TEXT(x) ATTUNE_TEXT_OF(x)
@@ -98,9 +101,25 @@ struct Session::State {
   inner::Session session;
   std::vector<ValueInfo> inputs, outputs;
 
-  explicit State(inner::Session opened) : session(std::move(opened)) {
+  // What ENABLE_TUNE_DUMP asks for: each plan once.
+  std::string model;
+  int threads;
+  std::optional<std::filesystem::path> dump_folder = requested_dump_folder();
+  mutable std::mutex dump_mutex;
+  mutable std::set<const Plan*> dumped;
+
+  State(inner::Session opened, std::string name, int thread_limit)
+      : session(std::move(opened)), model(std::move(name)), threads(thread_limit) {
     for (const auto id : session.graph().inputs) inputs.push_back(describe(session.graph().value(id)));
     for (const auto id : session.graph().outputs) outputs.push_back(describe(session.graph().value(id)));
+  }
+
+  void dump_on_request(const std::vector<inner::Tensor>& given) const {
+    if (!dump_folder) return;
+    const std::shared_ptr<const Plan> plan = session.plan(given);
+    const std::lock_guard lock(dump_mutex);
+    if (dumped.insert(plan.get()).second)
+      write_operator_dump(dump_operators(*plan, model, threads > 0 ? threads : thread_count()), *dump_folder);
   }
 
   /// In the order of the graph.
@@ -130,7 +149,8 @@ struct Session::State {
 };
 
 Session::Session(const std::string& model, const SessionOptions& options)
-    : state_(guarded([&] { return std::make_unique<State>(load_session(model, to_inner(options))); })) {}
+    : state_(guarded(
+          [&] { return std::make_unique<State>(load_session(model, to_inner(options)), model, options.threads); })) {}
 Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
@@ -140,7 +160,9 @@ const std::vector<ValueInfo>& Session::outputs() const { return state_->outputs;
 
 Outputs Session::run(const Inputs& inputs) const {
   return guarded([&] {
-    std::vector<inner::Tensor> results = state_->session.run(state_->bind(inputs));
+    const std::vector<inner::Tensor> given = state_->bind(inputs);
+    state_->dump_on_request(given);
+    std::vector<inner::Tensor> results = state_->session.run(given);
     Outputs outputs;
     for (size_t i = 0; i < results.size(); ++i) {
       // A value that is an output twice shares its storage; the caller gets two tensors.
@@ -159,6 +181,7 @@ void Session::run(const Inputs& inputs, const OutputBuffers& outputs) const {
     for (const auto& [name, view] : outputs) check_view(view, name);
     const std::vector<inner::Tensor> given = state_->bind(inputs);
     check_overlap(inputs, outputs);
+    state_->dump_on_request(given);
     std::vector<inner::Tensor> results(state_->outputs.size());
     std::vector<std::pair<size_t, const MutableTensorView*>> copies;
     for (size_t i = 0; i < results.size(); ++i) {
@@ -181,7 +204,11 @@ void Session::run(const Inputs& inputs, const OutputBuffers& outputs) const {
 }
 
 void Session::prepare(const Inputs& inputs) const {
-  guarded([&] { state_->session.plan(state_->bind(inputs)); });
+  guarded([&] {
+    const std::vector<inner::Tensor> given = state_->bind(inputs);
+    state_->session.plan(given);
+    state_->dump_on_request(given);
+  });
 }
 
 void Session::save_plan(const Inputs& inputs, const std::string& path) const {

@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 
+#include <malloc.h>
+
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -60,6 +62,12 @@ void check_memory(int64_t bytes, const std::function<std::string()>& what) {
   if (bytes <= available) return;
   throw UserError("{} needs {} MiB but only {} MiB of memory are available; use smaller shapes or a larger machine",
                   what(), bytes >> 20, available >> 20);
+}
+
+void return_freed_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 }  // namespace attune

@@ -1,6 +1,7 @@
 // attune bench: latency and throughput of a model, with intervals.
 #include "base/parallel.h"
 #include "base/statistics.h"
+#include "cli/dump_request.h"
 #include "cli/input_arguments.h"
 #include "cli/model_argument.h"
 #include "cli/output.h"
@@ -59,6 +60,7 @@ ExitCode run_bench(const BenchArguments& arguments) {
   const std::vector<Tensor> inputs = make_inputs(arguments.inputs, session.graph());
   const auto plan = session.plan(inputs);
   const double load_ms = milliseconds_since(load_begin);
+  dump_on_request(*plan, arguments.model);
   for (int i = 0; i < arguments.warmup_runs; ++i) session.run(inputs);
   if (arguments.paced) return run_paced(session, inputs);
 

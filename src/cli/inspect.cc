@@ -1,4 +1,5 @@
 // attune inspect: what a model consists of and what it costs.
+#include "cli/inspect_passes.h"
 #include "cli/model_argument.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
@@ -21,6 +22,8 @@ struct InspectArguments {
   std::string shapes;
   bool ops = false;
   bool text = false;
+  bool passes = false;
+  bool verbose = false;
 };
 
 Json shape_json(const std::optional<Shape>& shape) {
@@ -157,6 +160,10 @@ ExitCode run_inspect(const InspectArguments& arguments) {
     write_stdout(attune::to_text(model.graph, {.most_elements = 16}));
     return ExitCode::ok;
   }
+  if (arguments.passes) {
+    print(inspect_passes(model.graph, {arguments.verbose}), arguments.format);
+    return ExitCode::ok;
+  }
   const std::vector<WorkloadCount> workloads = count_workloads(model.graph, facts);
   const MemoryEstimate memory = estimate_memory(model.graph, facts);
   add_totals(model, inventory, &workloads, &memory, report);
@@ -176,7 +183,11 @@ Action add_inspect(CLI::App& verb) {
   verb.add_option("model", arguments->model, kModelHelp)->required();
   verb.add_option("--shapes", arguments->shapes, kShapesHelp);
   auto* ops = verb.add_flag("--ops", arguments->ops, "List workloads: equal operators merged, with counts and costs");
-  verb.add_flag("--text", arguments->text, "Print the graph in text form, with inferred types")->excludes(ops);
+  auto* text = verb.add_flag("--text", arguments->text, "Print the graph in text form, with inferred types");
+  text->excludes(ops);
+  auto* passes = verb.add_flag("--passes", arguments->passes, "Show what each pass makes of the model before it runs");
+  passes->excludes(ops)->excludes(text);
+  verb.add_flag("--verbose", arguments->verbose, "With --passes: also the nodes that came and went")->needs(passes);
   add_format(verb, arguments->format);
   return [arguments] { return run_inspect(*arguments); };
 }

@@ -5,7 +5,7 @@
 #include "cli/output.h"
 #include "cli/runner_arguments.h"
 #include "cli/verbs.h"
-#include "ops/convert.h"
+#include "job/step_contents.h"
 #include "providers/providers.h"
 #include "runtime/kernel_choice.h"
 #include "tune/measure/measurer.h"
@@ -26,7 +26,6 @@ using Json = nlohmann::ordered_json;
 using tune::Trial;
 
 constexpr size_t kFinalists = 8;
-constexpr int64_t kMostContents = 4096;  // elements of a constant that is sent along
 
 struct MeasureArguments {
   OutputFormat format = OutputFormat::table;
@@ -77,21 +76,6 @@ Job job_of_text(const MeasureArguments& arguments) {
   return job;
 }
 
-/// Whole numbers that the model fixes may be shapes, axes or indices, so they go along as they are.
-std::vector<Contents> contents_of(const Plan& plan, const Step& step) {
-  std::vector<Contents> contents = case_of(step.workload).contents;
-  for (size_t i = 0; i < step.inputs.size(); ++i) {
-    if (step.inputs[i] == kNoSlot) continue;
-    const Slot& slot = plan.slots[static_cast<size_t>(step.inputs[i])];
-    if (slot.kind != Slot::Kind::constant || is_float(slot.constant.dtype()) || step.workload.input(i).zero ||
-        slot.constant.count() > kMostContents)
-      continue;
-    for (int64_t e = 0; e < slot.constant.count(); ++e)
-      contents[i].values.push_back(element_as_double(slot.constant, e));
-  }
-  return contents;
-}
-
 std::vector<Job> jobs_of_model(const MeasureArguments& arguments) {
   const Session session = open_session(arguments.what, arguments.runner);
   const auto plan = session.plan(make_inputs(arguments.inputs, session.graph()));
@@ -102,7 +86,7 @@ std::vector<Job> jobs_of_model(const MeasureArguments& arguments) {
         (!arguments.node.empty() && step.label != arguments.node) || !seen.insert(step.workload.key()).second)
       continue;
     Job job;
-    job.task = {step.workload, contents_of(*plan, step)};
+    job.task = {step.workload, step_contents(*plan, step)};
     job.default_trial = {step.provider, step.config};
     job.candidates = other_trials(step.alternatives, job.default_trial);
     jobs.push_back(std::move(job));

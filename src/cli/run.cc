@@ -1,5 +1,6 @@
 // attune run: one inference of a model, from files or random inputs to files or a summary.
 #include "base/parallel.h"
+#include "cli/dump_request.h"
 #include "cli/input_arguments.h"
 #include "cli/model_argument.h"
 #include "cli/output.h"
@@ -52,7 +53,8 @@ ExitCode run_model(const RunArguments& arguments) {
   const Session session = open_session(arguments.model, arguments.runner);
   const Graph& graph = session.graph();
   const std::vector<Tensor> inputs = make_inputs(arguments.inputs, graph);
-  session.plan(inputs);  // a model whose shapes contradict each other is refused before anything runs
+  dump_on_request(*session.plan(inputs),
+                  arguments.model);  // a model whose shapes contradict each other is refused before anything runs
 
   const auto begin = std::chrono::steady_clock::now();
   RunOptions options;

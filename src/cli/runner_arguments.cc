@@ -26,6 +26,12 @@ int64_t parse_bytes(const std::string& text) {
   return static_cast<int64_t>(number * static_cast<double>(int64_t{1} << shift));
 }
 
+LayoutChoice parse_layout(const std::string& text) {
+  if (text == "nchw") return LayoutChoice::nchw;
+  if (text == "nhwc") return LayoutChoice::nhwc;
+  return text == "blocked" ? LayoutChoice::blocked : LayoutChoice::automatic;
+}
+
 }  // namespace
 
 void add_runner(CLI::App& verb, RunnerArguments& arguments) {
@@ -42,6 +48,11 @@ void add_runner(CLI::App& verb, RunnerArguments& arguments) {
   verb.add_option("--dtype", arguments.dtype,
                   "Compute products and what follows them in f32, or in bf16 where the model has f32")
       ->check(CLI::IsMember({"f32", "bf16"}))
+      ->capture_default_str();
+  verb.add_option("--layout", arguments.layout,
+                  "Memory layout of convolutions and what lies between them, where providers have it: auto, nchw, nhwc "
+                  "or blocked")
+      ->check(CLI::IsMember({"auto", "nchw", "nhwc", "blocked"}))
       ->capture_default_str();
   verb.add_option("--memory-limit", arguments.memory_limit,
                   "Refuse when weights, activations and workspaces of a run need more, such as 512M");
@@ -63,6 +74,7 @@ SessionOptions session_options(const RunnerArguments& arguments) {
   options.mode = arguments.mode == "high_precision" ? NumericMode::high_precision : NumericMode::high_performance;
   options.mode_operators = arguments.mode_ops;
   if (!arguments.memory_limit.empty()) options.memory_limit_bytes = parse_bytes(arguments.memory_limit);
+  options.layout = parse_layout(arguments.layout);
   options.pin_workers = arguments.pin;
   options.rewrite = arguments.rewrite;
   options.without_passes = arguments.without;

@@ -18,6 +18,7 @@ struct RunnerArguments {
   std::string mode = "high_precision";  // --mode
   std::vector<std::string> mode_ops;    // --mode-ops
   std::string dtype = "f32";            // --dtype
+  std::string layout = "auto";          // --layout
   std::string memory_limit;             // --memory-limit
   bool pin = false;                     // --pin
   bool rewrite = true;                  // --no-rewrite
@@ -25,7 +26,8 @@ struct RunnerArguments {
   std::string bank;                     // --bank, of the verbs that have it
 };
 
-/// Adds --threads, --provider, --mode, --mode-ops, --dtype, --memory-limit, --pin, --no-rewrite and --without-pass.
+/// Adds --threads, --provider, --mode, --mode-ops, --dtype, --layout, --memory-limit, --pin, --no-rewrite and
+/// --without-pass.
 void add_runner(CLI::App& verb, RunnerArguments& arguments);
 
 /// Adds --bank: the verb uses what was measured.

@@ -1,13 +1,16 @@
 // attune tune: finds faster kernels for a model, proves them and writes a plan that uses them.
+#include "bank/device_fingerprint.h"
 #include "bank/location.h"
 #include "bank/merge.h"
 #include "base/atomic_file.h"
+#include "base/parallel.h"
 #include "cli/interrupt.h"
 #include "cli/tune_arguments.h"
 #include "cli/tune_progress.h"
 #include "cli/verbs.h"
 #include "job/opat.h"
 #include "job/result_folder.h"
+#include "job/tune_dumps.h"
 #include "report/tuning_report.h"
 #include "runtime/load_session.h"
 #include "runtime/plan_file.h"
@@ -53,9 +56,15 @@ Table task_table(const std::vector<TaskSearch>& searches) {
   return table;
 }
 
-ExitCode dry_run(const TuneArguments& arguments, const OpatOptions& options) {
+/// What a job would work on: the dump's operators, or the model's.
+std::vector<TaskSearch> plan_tasks(const TuneArguments& arguments, const OpatOptions& options,
+                                   const std::vector<TuningTask>& dumped) {
+  if (!arguments.from_dump.empty()) return plan_opat(dumped, options);
   const Session session = load_session(arguments.model, options.session);
-  const auto searches = plan_opat(session, make_inputs(arguments.inputs, session.graph()), options);
+  return plan_opat(session, make_inputs(arguments.inputs, session.graph()), options);
+}
+
+ExitCode dry_run(const TuneArguments& arguments, const std::vector<TaskSearch>& searches) {
   Report report;
   report.tables.push_back(task_table(searches));
   uint64_t points = 0, tasks = 0;
@@ -90,7 +99,10 @@ Report make_report(const TuningResult& result, const std::string& plan) {
     row("speed-up", fmt::format("{:.3f}x ({:.3f} to {:.3f})", result.comparison->ratio,
                                 result.comparison->ratio_interval.low, result.comparison->ratio_interval.high));
   }
-  row("applied", result.applied ? "yes" : "no, the default is kept");
+  if (result.before_plan)
+    row("applied", result.applied ? "yes" : "no, the default is kept");
+  else
+    row("result", result.conclusion);
   row("trials",
       fmt::format("{} ({} failed, {} known before)", result.trials, result.failed_trials, result.reused_trials));
   row("noise floor", fmt::format("{:.2f} %", 100 * std::expm1(result.noise_floor)));
@@ -127,6 +139,31 @@ void recall_base(const std::string& folder, Bank& bank) {
   merge_banks(bank, sources);
 }
 
+ExitCode finish(const TuningResult& result, const TuneArguments& arguments, const std::string& plan) {
+  if (!arguments.output.empty()) {
+    write_result_folder(result, arguments.output);
+    write_text(fs::path(arguments.output) / "report.html", tuning_report_html(result));
+  }
+  print(make_report(result, plan), arguments.format);
+  return result.end == JobEnd::interrupted ? ExitCode::interrupted : ExitCode::ok;
+}
+
+/// The operators of a dump, all of them checked. Sets the thread count of the process: records of one number do not
+/// apply to another.
+std::vector<TuningTask> read_dump(const TuneArguments& arguments, const SessionOptions& session) {
+  if (arguments.from_dump.empty()) return {};
+  const std::vector<OperatorDump> dumps = read_operator_dumps(arguments.from_dump);
+  for (const OperatorDump& dump : dumps)
+    if (arguments.runner.threads == 0 && dump.threads != dumps.front().threads)
+      throw UserError("the dumps in '{}' are of {} and of {} threads; give --threads", arguments.from_dump,
+                      dumps.front().threads, dump.threads);
+  if (arguments.runner.threads == 0) set_thread_count(dumps.front().threads);
+  if (dumps.front().device != device_text())
+    write_stderr(fmt::format("the dump is of another device ({}); what is measured here applies here\n",
+                             printable(dumps.front().device)));
+  return dump_tasks(dumps, session);
+}
+
 ExitCode run_tune(TuneArguments arguments) {
   settle(arguments);
   OpatOptions options;
@@ -136,7 +173,8 @@ ExitCode run_tune(TuneArguments arguments) {
   options.measurer.pin_workers = arguments.runner.pin;
   options.seed = arguments.inputs.seed + 1;
   options.algorithm = arguments.algorithm;
-  if (arguments.dry_run) return dry_run(arguments, options);
+  const std::vector<TuningTask> dumped = read_dump(arguments, options.session);
+  if (arguments.dry_run) return dry_run(arguments, plan_tasks(arguments, options, dumped));
 
   if (!arguments.output.empty()) prepare_result_folder(arguments.output);
   const auto bank = open_bank(arguments.bank, BankAccess::read_write);
@@ -150,6 +188,12 @@ ExitCode run_tune(TuneArguments arguments) {
     events.write(event);
     progress.show(event);
   };
+  if (!arguments.from_dump.empty()) {
+    TuningResult result = tune_operators(dumped, options);
+    progress.finish();
+    result.model = arguments.from_dump;
+    return finish(result, arguments, "");
+  }
   OpatOutcome outcome = run_opat([&](const SessionOptions& session) { return load_session(arguments.model, session); },
                                  [&](const Graph& graph) { return make_inputs(arguments.inputs, graph); }, options);
   progress.finish();
@@ -157,12 +201,7 @@ ExitCode run_tune(TuneArguments arguments) {
   std::string plan = arguments.plan;
   if (plan.empty() && !arguments.output.empty()) plan = (fs::path(arguments.output) / kPlanFileName).string();
   if (!plan.empty()) save_plan(outcome.session, make_inputs(arguments.inputs, outcome.session.graph()), plan);
-  if (!arguments.output.empty()) {
-    write_result_folder(outcome.result, arguments.output);
-    write_text(fs::path(arguments.output) / "report.html", tuning_report_html(outcome.result));
-  }
-  print(make_report(outcome.result, plan), arguments.format);
-  return outcome.result.end == JobEnd::interrupted ? ExitCode::interrupted : ExitCode::ok;
+  return finish(outcome.result, arguments, plan);
 }
 
 }  // namespace

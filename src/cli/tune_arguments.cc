@@ -43,6 +43,18 @@ void require_this_machine(const std::string& soc) {
       soc, here);
 }
 
+/// A dump says what is tuned, and there is no model to make a plan of.
+void require_no_model(const TuneArguments& arguments) {
+  const InputArguments& inputs = arguments.inputs;
+  const char* given = !arguments.model.empty()                                   ? "a model"
+                      : !arguments.plan.empty()                                  ? "--plan"
+                      : !inputs.shapes.empty() || !arguments.input_shape.empty() ? "shapes"
+                      : !inputs.inputs.empty() || !inputs.input.empty()          ? "inputs"
+                                                                                 : nullptr;
+  if (given != nullptr)
+    throw UserError("--from-dump '{}' and {} do not go together; leave one of them out", arguments.from_dump, given);
+}
+
 }  // namespace
 
 void add_tune_arguments(CLI::App& verb, TuneArguments& arguments) {
@@ -62,6 +74,8 @@ void add_tune_arguments(CLI::App& verb, TuneArguments& arguments) {
   verb.add_option("-o,--output", arguments.output, "Folder for summary, trials, profiles, records and the plan");
   verb.add_option("--plan", arguments.plan, "Plan file to write (default: tuned.plan in the folder)");
   verb.add_option("--bank", arguments.bank, "File of the bank (default: TUNE_BANK_PATH, else the user's data folder)");
+  verb.add_option("--from-dump", arguments.from_dump,
+                  "In place of a model: a file of operators that 'attune dump' wrote, or a folder of them");
   verb.add_option("--base_result,--base-result", arguments.base_result,
                   "Folder of an earlier job: what it measured is not measured again");
   verb.add_option("--events", arguments.events, "File to write what happens to as JSON lines, '-' for standard error");
@@ -84,7 +98,9 @@ void settle(TuneArguments& arguments) {
       throw UserError("the model is given twice: '{}' and --model '{}'", arguments.model, arguments.model_option);
     arguments.model = arguments.model_option;
   }
-  if (arguments.model.empty()) throw UserError("no model is given; 'attune tune MODEL' or --model=MODEL");
+  if (!arguments.from_dump.empty()) require_no_model(arguments);
+  if (arguments.model.empty() && arguments.from_dump.empty())
+    throw UserError("no model is given; 'attune tune MODEL', --model=MODEL or --from-dump=DIR");
   if (arguments.job_type == 2 || arguments.job_type == 3)
     throw UnsupportedError("--job_type={} ({}) is not there; 1 (opat) is", arguments.job_type,
                            arguments.job_type == 2 ? "sgat, subgraphs" : "gdat, gradients");

@@ -20,6 +20,7 @@ struct TuneArguments {
   std::string output;       // folder; empty: none is written
   std::string plan;         // file; empty: in the folder
   std::string bank;         // empty: the default one
+  std::string from_dump;    // file or folder of dumps, in place of a model
   std::string base_result;  // folder of an earlier job
   std::string events;       // file of JSON lines
   bool dry_run = false;

@@ -55,11 +55,18 @@ void TuneProgress::show(const nlohmann::ordered_json& event) {
     show_line(fmt::format("[{}/{} {}] {} trials  best {:.2f}x  {} failed  eta {:.0f}s", task + 1, tasks_.size(),
                           task_name(task), trials_, task < best_.size() ? best_[task] : 1.0, failed_, left));
   } else if (kind == "final") {
-    const size_t task = event.at("task");
-    say(fmt::format("{}: {} {:.2f}x ({:.2f} to {:.2f}) with {}", task_name(task),
-                    event.at("verdict").get<std::string>(), event.at("ratio").get<double>(),
-                    event.at("low").get<double>(), event.at("high").get<double>(),
-                    event.at("trial").at("provider").get<std::string>()));
+    const std::string line = fmt::format(
+        "{}: {} {:.2f}x ({:.2f} to {:.2f}) in the model with {}", task_name(event.at("task")),
+        event.at("verdict").get<std::string>(), event.at("ratio").get<double>(), event.at("low").get<double>(),
+        event.at("high").get<double>(), event.at("trial").at("provider").get<std::string>());
+    if (event.at("verdict") == "faster")
+      say(line);
+    else
+      show_line(line);
+  } else if (kind == "model") {
+    say(fmt::format("after {:.0f} s: the model {} {:.3f}x as fast with {} other kernels", event.at("t").get<double>(),
+                    event.at("measured").get<bool>() ? "is" : "should be", event.at("ratio").get<double>(),
+                    event.at("kernels").get<int>()));
   } else if (kind == "task_failed") {
     say(fmt::format("{}", printable(event.at("reason").get<std::string>())));
   } else if (kind == "end") {

@@ -15,6 +15,7 @@ constexpr Verb kVerbs[] = {
     {"kernel", kModels, "Show the generated kernel of a workload, or try one configuration of it", add_kernel},
     {"plan", kModels, "Write the plan of a model: loads in milliseconds, packs and chooses nothing", add_plan},
     {"tune", kModels, "Find faster kernels for a model, prove them, and write a plan that uses them", add_tune},
+    {"dump", kModels, "Write down the operators of a model, to be tuned later or elsewhere", add_dump},
     {"inspect", kModels, "Show inputs, outputs, operators, parameters, flops and memory of a model", add_inspect},
     {"zoo", kModels, "List the built-in models, or write one as an ONNX file", add_zoo},
     {"bank", kTuning, "Show, move and keep in order what was measured", add_bank},

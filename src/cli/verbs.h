@@ -36,6 +36,7 @@ Action add_kernel(CLI::App& verb);
 Action add_measure(CLI::App& verb);
 Action add_plan(CLI::App& verb);
 Action add_tune(CLI::App& verb);
+Action add_dump(CLI::App& verb);
 Action add_inspect(CLI::App& verb);
 Action add_zoo(CLI::App& verb);
 Action add_bank(CLI::App& verb);

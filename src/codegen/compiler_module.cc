@@ -1,8 +1,11 @@
 #include "codegen/compiler_module.h"
 
+#include "codegen/helper_compiler.h"
+
 #include <fmt/core.h>
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kModule = "libattune_codegen.so";
+constexpr const char* kHelper = "attune-compile";
 constexpr const char* kRemedy =
     "install clang and LLVM 19 ('apt-get install libclang-19-dev llvm-19-dev' before building attune), or name the "
     "module with ATTUNE_CODEGEN_MODULE";
@@ -61,7 +65,42 @@ CompilerLookup load_module() {
   return {make(), ""};
 }
 
+/// What compile_in_process() was called with.
+std::string& own_reason() {
+  static std::string reason;
+  return reason;
+}
+
+fs::path helper_file() {
+  const char* named = std::getenv("ATTUNE_COMPILE_HELPER");
+  return named == nullptr || *named == '\0' ? module_file().parent_path() / kHelper : fs::path(named);
+}
+
+CompilerLookup find_anew() {
+  if (!missing_compiler().empty()) return {nullptr, missing_compiler()};
+  if (!missing_helper().empty()) return load_compiler();
+  static const HelperCompiler compiler({helper_file(), module_file()}, compiler_version());
+  return {&compiler, ""};
+}
+
 }  // namespace
+
+std::string compiler_version() { return ATTUNE_COMPILER_VERSION; }
+
+std::string missing_helper() {
+  if (!own_reason().empty()) return own_reason();
+  const fs::path helper = helper_file();
+  if (helper == "off") return "ATTUNE_COMPILE_HELPER is off";
+  if (access(helper.c_str(), X_OK) == 0) return "";
+  return fmt::format("there is no program '{}', and ATTUNE_COMPILE_HELPER names no other", helper.string());
+}
+
+void compile_in_process(std::string why) { own_reason() = std::move(why); }
+
+const CompilerLookup& load_compiler() {
+  static const CompilerLookup lookup = load_module();
+  return lookup;
+}
 
 const std::string& missing_compiler() {
   static const std::string problem =
@@ -70,7 +109,7 @@ const std::string& missing_compiler() {
 }
 
 const CompilerLookup& find_compiler() {
-  static const CompilerLookup lookup = load_module();
+  static const CompilerLookup lookup = find_anew();
   return lookup;
 }
 

@@ -1,9 +1,11 @@
 #include "graph/tensor.h"
 
 #include "base/file_map.h"
+#include "base/large_pages.h"
 #include "base/memory.h"
-#include "graph/lazy_copy.h"
+#include "graph/lazy_bytes.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -26,6 +28,21 @@ int64_t required_bytes(DType dtype, const Dims& dims, int64_t* count) {
 
 Tensor Tensor::allocate(DType dtype, Dims dims) { return make(dtype, std::move(dims), Contents::undefined); }
 Tensor Tensor::zeros(DType dtype, Dims dims) { return make(dtype, std::move(dims), Contents::zero); }
+
+Tensor Tensor::lasting(DType dtype, Dims dims) {
+  Tensor result;
+  const int64_t bytes = required_bytes(dtype, dims, &result.count_);
+  if (static_cast<size_t>(bytes) < kLargePage) return zeros(dtype, std::move(dims));
+  check_memory(bytes, [&] { return fmt::format("a tensor of {} {}", dtype_name(dtype), to_text(dims)); });
+  const auto storage = allocate_large(static_cast<size_t>(bytes));
+  if (!storage) throw UserError("no memory for a tensor of {} {} ({} bytes)", dtype_name(dtype), to_text(dims), bytes);
+  result.data_ = storage.get();
+  result.owner_ = storage;
+  result.dtype_ = dtype;
+  result.dims_ = std::move(dims);
+  result.writable_ = true;
+  return result;
+}
 
 Tensor Tensor::make(DType dtype, Dims dims, Contents contents) {
   if (dtype == DType::undefined) throw InternalError("allocating a tensor without a dtype");
@@ -60,8 +77,23 @@ Tensor Tensor::borrow(DType dtype, Dims dims, const std::byte* data, std::shared
 
 Tensor Tensor::borrow_unaligned(DType dtype, Dims dims, std::span<const std::byte> data,
                                 std::shared_ptr<const void> owner, const FileMap* file) {
+  int64_t count = 0;
+  if (required_bytes(dtype, dims, &count) != static_cast<int64_t>(data.size()))
+    throw InternalError("{} bytes for a tensor of {} {}", data.size(), dtype_name(dtype), to_text(dims));
+  return computed(dtype, std::move(dims), [data, owner = std::move(owner), file](std::byte* out) {
+    // In pieces, so that source and copy are never both resident.
+    constexpr size_t kPiece = size_t{4} << 20;
+    for (size_t at = 0; at < data.size(); at += kPiece) {
+      const auto piece = data.subspan(at, std::min(kPiece, data.size() - at));
+      std::memcpy(out + at, piece.data(), piece.size());
+      if (file != nullptr) file->release(piece);
+    }
+  });
+}
+
+Tensor Tensor::computed(DType dtype, Dims dims, std::function<void(std::byte*)> fill) {
   Tensor result = borrow(dtype, std::move(dims), nullptr, nullptr);
-  result.lazy_ = std::make_shared<LazyCopy>(data, std::move(owner), file);
+  result.lazy_ = std::make_shared<LazyBytes>(static_cast<size_t>(result.size_bytes()), std::move(fill));
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include "graph/shape.h"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -15,7 +16,7 @@
 namespace attune {
 
 class FileMap;
-class LazyCopy;
+class LazyBytes;
 
 template <class T> constexpr DType dtype_of() {
   if constexpr (std::is_same_v<T, double>)
@@ -54,12 +55,17 @@ class Tensor {
   /// Uninitialised, 64-byte aligned. Throws UserError when the size overflows or exceeds the memory of the machine.
   static Tensor allocate(DType dtype, Dims dims);
   static Tensor zeros(DType dtype, Dims dims);
+  /// Zeroed, on large pages where it is large: for what lives as long as a session and is read in every run.
+  static Tensor lasting(DType dtype, Dims dims);
   /// Read-only view of bytes kept alive by `owner`; `file` says whose mapping they are in, if any.
   static Tensor borrow(DType dtype, Dims dims, const std::byte* data, std::shared_ptr<const void> owner,
                        const FileMap* file = nullptr);
   /// Read-only view of bytes that may lie anywhere: they are copied when first looked at, see release_pages().
   static Tensor borrow_unaligned(DType dtype, Dims dims, std::span<const std::byte> data,
                                  std::shared_ptr<const void> owner, const FileMap* file);
+  /// Read-only contents that `fill` computes when first looked at, and again after release_pages(). It has to write the
+  /// same bytes each time.
+  static Tensor computed(DType dtype, Dims dims, std::function<void(std::byte*)> fill);
   /// Writable view of bytes that the caller keeps alive as long as the tensor and its copies.
   static Tensor wrap(DType dtype, Dims dims, std::byte* data);
   template <class T> static Tensor from(Dims dims, std::span<const T> values);
@@ -88,7 +94,7 @@ class Tensor {
     return reinterpret_cast<T*>(mutable_bytes());
   }
 
-  /// Says that the contents are not needed soon: what can be read again from a mapped file is let go of until it is.
+  /// Says that the contents are not needed soon: what can be read or computed again is let go of until it is.
   /// Pointers into the tensor end with that, unless somebody has it held().
   void release_pages() const;
   bool reloadable() const { return lazy_ != nullptr || file_ != nullptr; }  // whether release_pages() does something
@@ -117,7 +123,7 @@ class Tensor {
   std::byte* data_ = nullptr;
   bool writable_ = false;
   const FileMap* file_ = nullptr;      // that data_ points into; the owner keeps it
-  std::shared_ptr<LazyCopy> lazy_;     // shared with copies; instead of data_
+  std::shared_ptr<LazyBytes> lazy_;    // shared with copies; instead of data_
   std::shared_ptr<const void> owner_;  // shared: values, constants and views of one buffer
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -10,37 +11,80 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double run_ms(const Session& session, std::span<const Tensor> inputs) {
+constexpr double kTurnMs = 25;  // about as long as a turn of short runs takes
+constexpr int kMostRuns = 8;    // in a turn
+constexpr int kWarmUp = 2;
+
+struct Turn {
+  double run_ms = 0;
+  std::vector<double> step_ms;
+};
+
+Turn run_once(const Session& session, std::span<const Tensor> inputs) {
+  Turn turn;
   const auto begin = Clock::now();
-  session.run(inputs);
-  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+  session.run(inputs, {.step_ms = &turn.step_ms});
+  turn.run_ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+  return turn;
+}
+
+/// The mean of the runs that count.
+Turn take_turn(const Session& session, std::span<const Tensor> inputs, int runs) {
+  if (runs > 1) run_once(session, inputs);
+  const int counted = std::max(1, runs - 1);
+  Turn mean;
+  for (int i = 0; i < counted; ++i) {
+    const Turn one = run_once(session, inputs);
+    mean.run_ms += one.run_ms / counted;
+    mean.step_ms.resize(one.step_ms.size());
+    for (size_t s = 0; s < one.step_ms.size(); ++s) mean.step_ms[s] += one.step_ms[s] / counted;
+  }
+  return mean;
 }
 
 }  // namespace
 
+void SessionComparison::summarize() {
+  std::vector<double> log_ratios;
+  for (size_t i = 0; i < before_ms.size(); ++i) log_ratios.push_back(std::log(before_ms[i] / after_ms[i]));
+  if (log_ratios.empty()) return;
+  const SampleSummary summary = summarize_samples(log_ratios);
+  ratio = std::exp(summary.median);
+  ratio_interval = {std::exp(summary.median_interval.low), std::exp(summary.median_interval.high)};
+}
+
+void SessionComparison::add(const SessionComparison& more) {
+  const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  append(before_ms, more.before_ms);
+  append(after_ms, more.after_ms);
+  append(before_step_ms, more.before_step_ms);
+  append(after_step_ms, more.after_step_ms);
+  summarize();
+}
+
 SessionComparison compare_sessions(const Session& before, const Session& after, std::span<const Tensor> inputs,
                                    const CompareOptions& options) {
-  constexpr int kWarmUp = 2;
+  double run_ms = 0;
   for (int i = 0; i < kWarmUp; ++i) {
-    run_ms(before, inputs);
-    run_ms(after, inputs);
+    run_ms = run_once(before, inputs).run_ms;
+    run_once(after, inputs);
   }
+  const int runs = std::clamp(static_cast<int>(kTurnMs / std::max(run_ms, 1e-3)), 1, kMostRuns);
   SessionComparison result;
-  std::vector<double> log_ratios;
   Random random(options.seed);
   const auto end = Clock::now() + std::chrono::duration<double>(options.seconds);
-  while (Clock::now() < end || static_cast<int>(log_ratios.size()) < options.fewest_rounds) {
-    if (options.stop() && !log_ratios.empty()) break;
+  while (Clock::now() < end || static_cast<int>(result.before_ms.size()) < options.fewest_rounds) {
+    if (options.stop()) break;
     const bool before_first = random.next() % 2 == 0;
-    const double first = run_ms(before_first ? before : after, inputs);
-    const double second = run_ms(before_first ? after : before, inputs);
-    result.before_ms.push_back(before_first ? first : second);
-    result.after_ms.push_back(before_first ? second : first);
-    log_ratios.push_back(std::log(result.before_ms.back() / result.after_ms.back()));
+    Turn first = take_turn(before_first ? before : after, inputs, runs);
+    Turn second = take_turn(before_first ? after : before, inputs, runs);
+    if (!before_first) std::swap(first, second);
+    result.before_ms.push_back(first.run_ms);
+    result.after_ms.push_back(second.run_ms);
+    result.before_step_ms.push_back(std::move(first.step_ms));
+    result.after_step_ms.push_back(std::move(second.step_ms));
   }
-  const SampleSummary summary = summarize_samples(log_ratios);
-  result.ratio = std::exp(summary.median);
-  result.ratio_interval = {std::exp(summary.median_interval.low), std::exp(summary.median_interval.high)};
+  result.summarize();
   return result;
 }
 

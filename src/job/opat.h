@@ -27,6 +27,8 @@ struct OpatOptions {
 /// What would be tuned: tasks with their spaces, nothing measured but the model itself.
 std::vector<TaskSearch> plan_opat(const Session& session, std::span<const Tensor> inputs, const OpatOptions& options);
 
+std::vector<TaskSearch> plan_opat(std::vector<TuningTask> tasks, const OpatOptions& options);
+
 struct OpatOutcome {
   TuningResult result;
   Session session;  // the one to use: tuned when it is faster, the default else

@@ -98,9 +98,12 @@ std::string timestamp() {
 
 Json summary_json(const TuningResult& result) {
   int64_t total = 0, tuned = 0;
+  double run_ms = 0, saved_ms = 0;
   std::vector<const TaskResult*> improved;
   for (const TaskResult& task : result.tasks) {
     total += static_cast<int64_t>(task.task.nodes.size());
+    run_ms += task.task.run_ms;
+    saved_ms += task.saved_ms();
     if (!task.winner) continue;
     tuned += static_cast<int64_t>(task.task.nodes.size());
     improved.push_back(&task);
@@ -115,10 +118,14 @@ Json summary_json(const TuningResult& result) {
                    {"type", improved[i]->task.op},
                    {"nodes", improved[i]->task.nodes.size()}});
   const bool applied = result.applied && result.comparison;
+  const bool alone = !result.before_plan;  // operators of no model: what they take together is all that is known
+  const double ratio = applied                      ? result.comparison->ratio
+                       : alone && run_ms > saved_ms ? run_ms / (run_ms - saved_ms)
+                                                    : 1;
   Json json{{"model", result.model},
             {"total_ops", total},
-            {"tuned_ops", applied ? tuned : 0},
-            {"performance_improvement", applied ? percent_saved(result.comparison->ratio) : "0.0%"},
+            {"tuned_ops", applied || alone ? tuned : 0},
+            {"performance_improvement", percent_saved(ratio)},
             {"tuning_time", fmt::format("{:.0f}s", result.seconds)},
             {"top_improved_ops", top},
             {"applied", result.applied},

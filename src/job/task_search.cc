@@ -6,6 +6,17 @@
 #include <cmath>
 
 namespace attune {
+namespace {
+
+/// What makes kernels of one kind: they differ in their numbers only.
+std::string kind_of(const tune::Trial& trial) {
+  std::string kind = trial.provider;
+  for (const char* name : {"generator", "algorithm", "impl"})
+    if (const auto found = trial.config.find(name); found != trial.config.end()) kind += " " + found->second;
+  return kind;
+}
+
+}  // namespace
 
 struct TaskSearch::Part {
   const Provider* provider;
@@ -49,8 +60,25 @@ std::string TaskSearch::space_text() const {
   return text;
 }
 
+bool TaskSearch::suggest(const tune::Trial& trial) {
+  if (known_.contains(trial) || !ever_suggested_.insert(trial).second) return false;
+  for (const auto& part : parts_) {
+    if (part->provider->name() != trial.provider || !part->space.index_of(trial.config)) continue;
+    suggested_.push_back(trial);
+    return true;
+  }
+  return false;
+}
+
 std::vector<tune::Trial> TaskSearch::next(int count) {
   std::vector<tune::Trial> trials;
+  for (; !suggested_.empty() && static_cast<int>(trials.size()) < count; suggested_.pop_front()) {
+    if (known_.contains(suggested_.front())) continue;
+    trials.push_back(suggested_.front());
+    for (const auto& part : parts_)
+      if (part->provider->name() == trials.back().provider)
+        part->searcher->skip(*part->space.index_of(trials.back().config));
+  }
   // In turn, so that a provider with a large space does not keep the others waiting.
   for (bool any = true; any && static_cast<int>(trials.size()) < count;) {
     any = false;
@@ -99,6 +127,22 @@ std::vector<TriedConfig> TaskSearch::best(size_t count, double margin) const {
   return right;
 }
 
+std::vector<TriedConfig> TaskSearch::finalists(size_t count, double margin) const {
+  std::vector<TriedConfig> firsts, others;
+  std::set<std::string> kinds;
+  for (TriedConfig& tried : best(tried_.size(), margin)) {
+    const bool is_first = kinds.insert(kind_of(tried.trial)).second;
+    (is_first ? firsts : others).push_back(std::move(tried));
+  }
+  // Beside the fastest of all, its runner-up is worth more than a third kind.
+  if (firsts.size() > 2)
+    firsts.insert(firsts.begin() + 2, others.begin(), others.end());
+  else
+    firsts.insert(firsts.end(), others.begin(), others.end());
+  if (firsts.size() > count) firsts.resize(count);
+  return firsts;
+}
+
 void TaskSearch::set_roofline_ns(double roofline_ns, double default_ns) {
   if (roofline_ns > 0 && default_ns > 0) roofline_share_ = std::min(1.0, roofline_ns / default_ns);
 }
@@ -107,7 +151,8 @@ double TaskSearch::promise_ms() const {
   // Nobody reaches the roofline; half of the way there is a good kernel.
   const double left = std::max(0.0, std::exp(best_log_ratio_) - roofline_share_) / 2;
   constexpr double kPatience = 8;  // trials
-  return task_.run_ms * left / (1 + since_better_ / kPatience);
+  const int waited = suggested_.empty() ? since_better_ : 0;
+  return task_.run_ms * left / (1 + waited / kPatience);
 }
 
 }  // namespace attune

@@ -7,9 +7,11 @@
 #include "tune/measure/trial.h"
 #include "tune/search/searcher.h"
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,10 +52,18 @@ class TaskSearch {
   /// Up to `count` trials that nobody made yet, the default not among them; none: the search is over.
   std::vector<tune::Trial> next(int count);
   void tell(const TriedConfig& tried);
+  /// Asks for this one before anything else, such as the winner of a similar workload. False where it is known already,
+  /// or no point of the space.
+  bool suggest(const tune::Trial& trial);
 
   const std::vector<TriedConfig>& tried() const { return tried_; }
   /// The fastest right ones, at most `count`, of those that seem faster than the default by more than `margin` (ln).
   std::vector<TriedConfig> best(size_t count, double margin) const;
+  /// As many of these, but unlike each other first: the fastest of every kind of kernel (provider, generator,
+  /// implementation), since what differs little will do alike in a model.
+  std::vector<TriedConfig> finalists(size_t count, double margin) const;
+  /// Whether somebody else's winner waits to be tried, or nothing was tried yet.
+  bool is_curious() const { return !suggested_.empty() || tried_.size() <= 1; }
 
   /// No kernel is faster than this; what is above it may be gained. 0: not known.
   void set_roofline_ns(double roofline_ns, double default_ns);
@@ -68,7 +78,9 @@ class TaskSearch {
   std::vector<std::unique_ptr<Part>> parts_;
   std::vector<TriedConfig> tried_;
   std::map<tune::Trial, size_t> known_;  // position in tried_
-  double roofline_share_ = 0.7;          // of the default's time, while it is not known
+  std::deque<tune::Trial> suggested_;
+  std::set<tune::Trial> ever_suggested_;
+  double roofline_share_ = 0.7;  // of the default's time, while it is not known
   int since_better_ = 0;
   double best_log_ratio_ = 0;
 };

@@ -8,8 +8,6 @@
 namespace attune {
 namespace {
 
-constexpr size_t kLeastFinalSamples = 15;
-
 Record start_record(const Workload& workload, int threads, const tune::Trial& trial, const Provider& provider,
                     const RecordSource& source) {
   Record record;
@@ -46,7 +44,7 @@ Record finalist_record(const Workload& workload, int threads, const tune::Finali
                        const Provider& provider, const RecordSource& source) {
   Record record = start_record(workload, threads, finalist.trial, provider, source);
   record.outcome = finalist.outcome;
-  record.message = finalist.message;
+  record.message = finalist.outcome == Outcome::ok ? std::string(kJudgedAlone) : finalist.message;
   if (finalist.outcome != Outcome::ok) return record;
   record.samples_ns = finalist.times_ns;
   record.max_error = max_error;
@@ -54,11 +52,23 @@ Record finalist_record(const Workload& workload, int threads, const tune::Finali
   record.ratio =
       Ratio{std::exp(judgement.log_ratio), std::exp(std::min(judgement.log_interval.low, judgement.log_ratio)),
             std::exp(std::max(judgement.log_interval.high, judgement.log_ratio))};
+  if (judgement.verdict != tune::Verdict::faster) record.ratio->high = std::max(1.0, record.ratio->high);
   return record;
 }
 
-bool is_final(const Record& record) {
-  return record.outcome == Outcome::ok && record.samples_ns.size() >= kLeastFinalSamples;
+Record model_record(const Workload& workload, int threads, const tune::Trial& trial, const ModelEvidence& evidence,
+                    const Provider& provider, const RecordSource& source) {
+  Record record = start_record(workload, threads, trial, provider, source);
+  record.outcome = Outcome::ok;
+  record.message = model_message(evidence.model);
+  constexpr double kShortestNs = 1;
+  for (const double ms : evidence.effect.own_after_ms)
+    record.samples_ns.push_back(std::max(kShortestNs, ms * 1e6 / static_cast<double>(evidence.calls)));
+  record.max_error = evidence.max_error;
+  const Interval interval = evidence.effect.ratio_interval(evidence.confidence);
+  record.ratio = Ratio{evidence.effect.ratio(), interval.low, interval.high};
+  if (evidence.decision == InModel::left_out) record.ratio->high = std::max(1.0, record.ratio->high);
+  return record;
 }
 
 }  // namespace attune

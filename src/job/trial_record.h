@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bank/record.h"
+#include "job/change_effects.h"
 #include "kernel/provider.h"
 #include "tune/measure/measurer.h"
 
@@ -18,11 +19,27 @@ struct RecordSource {
 Record trial_record(const Workload& workload, int threads, const tune::Trial& trial, const tune::TrialResult& result,
                     const Provider& provider, const RecordSource& source);
 
-/// Of a finalist, whose interval comes from interleaved rounds. `max_error` is that of its verification.
+/// Of a finalist that was judged without a model. The interval of what was not called faster reaches 1. `max_error` is
+/// that of its verification.
 Record finalist_record(const Workload& workload, int threads, const tune::Finalist& finalist, double max_error,
                        const Provider& provider, const RecordSource& source);
 
-/// Whether a record has enough samples to come from finals.
-bool is_final(const Record& record);
+/// Whether a kernel is used in the model that it was judged in.
+enum class InModel : uint8_t { used, left_out };
+
+/// What a kernel that was verified before did inside of a model.
+struct ModelEvidence {
+  std::string model;  // see model_id()
+  ChangeEffect effect;
+  InModel decision = InModel::left_out;
+  size_t calls = 1;      // in one run
+  double max_error = 0;  // of its verification
+  double confidence = 0.95;
+};
+
+/// Its samples are the times of one call in the model, its ratio charges what it costs around it. The interval of what
+/// was left out reaches 1, whatever was measured.
+Record model_record(const Workload& workload, int threads, const tune::Trial& trial, const ModelEvidence& evidence,
+                    const Provider& provider, const RecordSource& source);
 
 }  // namespace attune

@@ -18,17 +18,17 @@ struct TaskResult {
   uint64_t space_size = 0;
   std::vector<TriedConfig> tried;     // the default first
   int measured = 0;                   // in this run; the others were in the bank
-  std::optional<tune::Trial> winner;  // judged faster than the default, in interleaved rounds or by the bank's record
-  double ratio = 1;                   // default over winner: above 1 is faster
+  std::optional<tune::Trial> winner;  // judged faster than the default inside of the model, which uses it
+  double ratio = 1;                   // default over what was judged there: above 1 is faster
   Interval ratio_interval{1, 1};
-  double default_ns = 0, winner_ns = 0;
+  double default_ns = 0;   // of one call, alone
   double roofline_ns = 0;  // of one call; 0: not known
   std::string verdict;     // "faster", "tie", "unresolved", "slower", "not tried", "one implementation"
   /// Milliseconds of one run of the model that the winner saves, by these measurements.
   double saved_ms() const { return winner ? task.run_ms * (1 - 1 / ratio) : 0; }
 };
 
-/// What a run of the model would take by what is known so far, as trials come in.
+/// What a run of the model takes with the kernels that have won in it so far.
 struct ConvergencePoint {
   double seconds = 0;
   double run_ms = 0;
@@ -41,7 +41,7 @@ struct TuningResult {
   std::vector<TaskResult> tasks;                        // those that take the most time first
   std::vector<double> before_step_ms, after_step_ms;    // of the plans' steps
   std::shared_ptr<const Plan> before_plan, after_plan;  // shared: of sessions
-  std::optional<SessionComparison> comparison;          // nothing where no task has a winner
+  std::optional<SessionComparison> comparison;          // of the last choice of kernels; nothing where there was none
   std::vector<ConvergencePoint> convergence;
   bool applied = false;    // the tuned plan is the one to use
   std::string conclusion;  // one sentence for people
@@ -49,6 +49,7 @@ struct TuningResult {
   double seconds = 0;
   int64_t trials = 0, failed_trials = 0, reused_trials = 0;
   double noise_floor = 0;       // ln
+  tune::CeilingRates ceilings;  // of the machine; empty where nothing was measured
   std::vector<Record> records;  // of this run and those of the bank that it used
 };
 

@@ -1,8 +1,10 @@
 #include "job/tuning_task.h"
 
 #include "base/statistics.h"
+#include "job/step_contents.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace attune {
 namespace {
@@ -13,18 +15,30 @@ std::string op_name(const Workload& workload) {
 
 }  // namespace
 
+std::vector<double> median_steps(const std::vector<std::vector<double>>& runs) {
+  std::vector<double> medians, samples;
+  for (size_t step = 0; !runs.empty() && step < runs.front().size(); ++step) {
+    samples.clear();
+    for (const auto& run : runs)
+      if (step < run.size()) samples.push_back(run[step]);  // the data may decide how many there are
+    medians.push_back(median_of(samples));
+  }
+  return medians;
+}
+
 std::vector<double> time_steps(const Session& session, std::span<const Tensor> inputs) {
-  constexpr int kWarmUp = 3, kRuns = 15;
-  std::vector<std::vector<double>> samples;
-  for (int i = 0; i < kWarmUp + kRuns; ++i) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kWarmUp = 3, kMostRuns = 15, kFewestRuns = 5;
+  constexpr std::chrono::milliseconds kLongest{1500};  // for large models, which noise hurts less
+  for (int i = 0; i < kWarmUp; ++i) session.run(inputs);
+  std::vector<std::vector<double>> runs;
+  const auto begin = Clock::now();
+  for (int i = 0; i < kMostRuns && (i < kFewestRuns || Clock::now() - begin < kLongest); ++i) {
     std::vector<double> milliseconds;
     session.run(inputs, {.step_ms = &milliseconds});
-    samples.resize(milliseconds.size());
-    for (size_t s = 0; s < milliseconds.size() && i >= kWarmUp; ++s) samples[s].push_back(milliseconds[s]);
+    runs.push_back(std::move(milliseconds));
   }
-  std::vector<double> medians;
-  for (const auto& of_step : samples) medians.push_back(summarize_samples(of_step).median);
-  return medians;
+  return median_steps(runs);
 }
 
 std::vector<TuningTask> extract_tasks(const Session& session, std::span<const Tensor> inputs) {
@@ -40,6 +54,7 @@ std::vector<TuningTask> extract_tasks(const Session& session, std::span<const Te
     if (is_new) {
       TuningTask task;
       task.workload = step.workload;
+      task.contents = step_contents(*plan, step);
       task.key = key;
       task.op = op_name(step.workload);
       task.provider = step.provider;

@@ -1,6 +1,7 @@
 // What a tuning job works on: the workloads of a planned model, equal ones merged, with the time they take in it.
 #pragma once
 
+#include "kernel/parse_workload.h"
 #include "runtime/session.h"
 
 #include <span>
@@ -11,6 +12,7 @@ namespace attune {
 
 struct TuningTask {
   Workload workload;
+  std::vector<Contents> contents;  // what its inputs hold; empty: all made up
   std::string key;                 // of the workload
   std::string op;                  // "Conv", "attune::FusedConv"
   std::vector<std::string> nodes;  // whose work it is
@@ -26,5 +28,7 @@ std::vector<TuningTask> extract_tasks(const Session& session, std::span<const Te
 
 /// The median time of each step of the plan over a few runs, in milliseconds.
 std::vector<double> time_steps(const Session& session, std::span<const Tensor> inputs);
+/// Of the times of runs, each a list by step.
+std::vector<double> median_steps(const std::vector<std::vector<double>>& runs);
 
 }  // namespace attune

@@ -2,6 +2,7 @@
 
 #include "job/result_folder.h"
 #include "report/tuning_page.h"
+#include "tune/measure/tolerance.h"
 
 #include <nlohmann/json.hpp>
 
@@ -9,6 +10,15 @@ namespace attune {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// Of one call: what is read and written at least, constants included.
+double operand_bytes(const Workload& workload) {
+  double bytes = 0;
+  for (const auto* specs : {&workload.inputs, &workload.outputs})
+    for (const auto& spec : *specs)
+      if (spec) bytes += static_cast<double>(storage_bytes(*spec).value_or(0));
+  return bytes;
+}
 
 Json tasks_json(const TuningResult& result) {
   Json tasks = Json::array();
@@ -21,7 +31,9 @@ Json tasks_json(const TuningResult& result) {
               {"verdict", task.verdict},
               {"tried", task.tried.size()},
               {"space", task.space},
-              {"roofline_ms", task.roofline_ns * 1e-6 * static_cast<double>(task.task.nodes.size())}};
+              {"roofline_ms", task.roofline_ns * 1e-6 * static_cast<double>(task.task.nodes.size())},
+              {"flops", tune::count_flops(task.task.workload)},
+              {"bytes", operand_bytes(task.task.workload)}};
     if (task.winner) {
       json["after"] = task.winner->provider + " " + to_text(task.winner->config);
       json["ratio"] = task.ratio;
@@ -31,6 +43,30 @@ Json tasks_json(const TuningResult& result) {
     tasks.push_back(std::move(json));
   }
   return tasks;
+}
+
+/// The ceilings that the model's arithmetic could reach: those of narrow types only where it has operands of them.
+Json roofs_json(const TuningResult& result) {
+  int narrowest = 32;
+  for (const TaskResult& task : result.tasks)
+    for (const auto& spec : task.task.workload.inputs)
+      if (spec && (is_float(spec->dtype) || bit_width(spec->dtype) == 8))
+        narrowest = std::min(narrowest, bit_width(spec->dtype));
+  struct Roof {
+    std::string_view id, what, kind;
+    int bits;
+  };
+  static constexpr Roof kRoofs[] = {
+      {"f32", "fp32", "peak", 32},          {"bf16", "bf16", "peak", 16},
+      {"amx_bf16", "AMX bf16", "peak", 16}, {"int8", "int8", "peak", 8},
+      {"amx_int8", "AMX int8", "peak", 8},  {"l2_read", "L2 cache", "bandwidth", 64},
+      {"read", "memory", "bandwidth", 64},
+  };
+  Json roofs = Json::array();
+  for (const Roof& roof : kRoofs)
+    if (const auto rate = result.ceilings.find(roof.id); rate != result.ceilings.end() && roof.bits >= narrowest)
+      roofs.push_back({{"id", roof.id}, {"what", roof.what}, {"kind", roof.kind}, {"value", rate->second}});
+  return roofs;
 }
 
 /// JSON inside of a script element must not end it, whatever a node is called.
@@ -48,7 +84,10 @@ std::string script_safe(const std::string& json) {
 }  // namespace
 
 std::string tuning_report_html(const TuningResult& result) {
-  Json data{{"summary", summary_json(result)}, {"tasks", tasks_json(result)}, {"convergence", Json::array()}};
+  Json data{{"summary", summary_json(result)},
+            {"tasks", tasks_json(result)},
+            {"roofs", roofs_json(result)},
+            {"convergence", Json::array()}};
   for (const ConvergencePoint& point : result.convergence) data["convergence"].push_back({point.seconds, point.run_ms});
   constexpr std::string_view kPlace = "/*DATA*/";
   std::string page(kTuningPage);

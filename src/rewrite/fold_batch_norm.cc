@@ -51,22 +51,40 @@ bool can_take(const Graph& graph, const Node& conv, size_t channels) {
   return !has_bias || constant_input(graph, conv, 2) != nullptr;
 }
 
+/// Weights with every output channel multiplied by its factor. What can be read again from the model's file is computed
+/// again too: packed for a kernel, the product itself is not kept in memory.
+Tensor scaled_weights(const Tensor& weights, std::vector<double> scale) {
+  const int64_t per_channel = weights.count() / std::max<int64_t>(weights.dim(0), 1);
+  if (weights.dtype() == DType::f32 && weights.reloadable())
+    return Tensor::computed(DType::f32, weights.dims(),
+                            [weights, scale = std::move(scale), per_channel](std::byte* bytes) {
+                              const Tensor source = weights.held();
+                              auto* out = reinterpret_cast<float*>(bytes);
+                              const auto* in = source.data<float>();
+                              for (const double factor : scale)
+                                for (int64_t i = 0; i < per_channel; ++i) *out++ = static_cast<float>(*in++ * factor);
+                              weights.release_pages();
+                            });
+  Tensor scaled = convert(weights.held(), DType::f64).clone();
+  auto* value = scaled.mutable_data<double>();
+  for (const double factor : scale)
+    for (int64_t i = 0; i < per_channel; ++i) *value++ *= factor;
+  return convert(scaled, weights.dtype());
+}
+
 void multiply_in(Graph& graph, Node& conv, const ChannelMap& map) {
-  const Tensor weights = constant_input(graph, conv, 1)->held();
-  const DType dtype = weights.dtype();
-  Tensor scaled = convert(weights, DType::f64).clone();
-  const int64_t channels = weights.dim(0), per_channel = weights.count() / std::max<int64_t>(channels, 1);
+  const Tensor weights = *constant_input(graph, conv, 1);
+  const int64_t channels = weights.dim(0);
   Tensor bias = Tensor::zeros(DType::f64, {channels});
   if (const Tensor* old = constant_input(graph, conv, 2)) bias = convert(*old, DType::f64).clone();
   for (int64_t c = 0; c < channels; ++c) {
     const auto at = static_cast<size_t>(c);
-    for (int64_t i = 0; i < per_channel; ++i) scaled.mutable_data<double>()[c * per_channel + i] *= map.scale[at];
     bias.mutable_data<double>()[c] = bias.data<double>()[c] * map.scale[at] + map.shift[at];
   }
-  graph.value(conv.inputs[1]).constant.release_pages();  // read for the last time, most likely
   const std::string& name = graph.value(conv.inputs[1]).name;
-  const ValueId new_weights = graph.add_constant(name + "_scaled", convert(scaled, dtype));
-  const ValueId new_bias = graph.add_constant(name + "_bias", convert(bias, dtype));
+  const ValueId new_weights = graph.add_constant(name + "_scaled", scaled_weights(weights, map.scale));
+  const ValueId new_bias = graph.add_constant(name + "_bias", convert(bias, weights.dtype()));
+  weights.release_pages();  // read for the last time, most likely
   conv.inputs.resize(3, kNoValue);
   conv.inputs[1] = new_weights;
   conv.inputs[2] = new_bias;

@@ -1,7 +1,8 @@
 #include "rewrite/name_activations.h"
 
+#include "ops/infer_graph.h"
 #include "ops/node_traits.h"
-#include "rewrite/uses.h"
+#include "rewrite/match.h"
 
 #include <cmath>
 
@@ -9,47 +10,6 @@ namespace attune::rewrite {
 namespace {
 
 constexpr int kOpset = 24;  // the first that has Gelu, HardSwish and Swish
-
-/// Looks at the nodes behind values.
-class Matcher {
- public:
-  explicit Matcher(const Graph& graph) : graph_(graph) {}
-
-  const Node* made_by(ValueId id, std::string_view op) const {
-    if (id == kNoValue || graph_.value(id).producer == kNoNode) return nullptr;
-    const Node& node = graph_.node(graph_.value(id).producer);
-    return node.domain.empty() && node.op == op ? &node : nullptr;
-  }
-
-  /// The other operand of a binary node one of whose operands is the number (to about float precision).
-  std::optional<ValueId> beside(const Node& node, double number) const {
-    if (node.inputs.size() != 2) return std::nullopt;
-    for (size_t i = 0; i < 2; ++i) {
-      const auto scalar = scalar_input(graph_, node, i);
-      if (scalar && std::fabs(*scalar - number) <= 1e-3 * std::fabs(number) + 1e-9) return node.inputs[1 - i];
-    }
-    return std::nullopt;
-  }
-  /// The other operand of a commutative node one of whose operands is the value.
-  static std::optional<ValueId> beside(const Node& node, ValueId value) {
-    if (node.inputs.size() != 2) return std::nullopt;
-    if (node.inputs[0] == value) return node.inputs[1];
-    if (node.inputs[1] == value) return node.inputs[0];
-    return std::nullopt;
-  }
-  /// The operand x of op(x, number), in that order for Div, Sub and Pow.
-  std::optional<ValueId> applied(ValueId id, std::string_view op, double number) const {
-    const Node* node = made_by(id, op);
-    if (node == nullptr) return std::nullopt;
-    if (op == "Mul" || op == "Add") return beside(*node, number);
-    const auto scalar = scalar_input(graph_, *node, 1);
-    if (scalar && std::fabs(*scalar - number) <= 1e-3 * std::fabs(number)) return node->inputs[0];
-    return std::nullopt;
-  }
-
- private:
-  const Graph& graph_;
-};
 
 /// What f is in x * 0.5 * (1 + f), whichever way the three factors were multiplied.
 struct HalfGate {
@@ -136,36 +96,63 @@ std::optional<Node> match_swish(const Matcher& match, const Node& last) {
   return std::nullopt;
 }
 
-/// x * clip(x + 3, 0, 6) / 6, as Paddle writes it.
-std::optional<Node> match_divided_clip(const Graph& graph, const Matcher& match, const Node& last) {
-  if (last.op != "Div" || last.inputs.size() != 2 || scalar_input(graph, last, 1) != 6.0) return std::nullopt;
-  const Node* product = match.made_by(last.inputs[0], "Mul");
-  if (product == nullptr || product->inputs.size() != 2) return std::nullopt;
+/// clip(x + 3, 0, 6) / 6, which is HardSigmoid; with x multiplied before the division, HardSwish.
+std::optional<Node> match_divided_clip(const Matcher& match, const Node& last) {
+  const auto product = match.divided(last.outputs[0], 6.0);
+  if (!product) return std::nullopt;
+  const auto shifted = [&](ValueId id) {
+    const auto sum = match.clipped(id, 0, 6);
+    return sum ? match.applied(*sum, "Add", 3.0) : std::nullopt;
+  };
+  if (const auto x = shifted(*product))
+    return activation(last, "HardSigmoid", *x, {{"alpha", 1.0f / 6}, {"beta", 0.5f}});
+  if (const Node* times = match.made_by(*product, "Mul"))
+    for (size_t i = 0; i < 2; ++i)
+      if (shifted(times->inputs[i]) == times->inputs[1 - i]) return activation(last, "HardSwish", times->inputs[1 - i]);
+  return std::nullopt;
+}
+
+/// x * tanh(log(1 + exp(x))), the logarithm named or not.
+std::optional<Node> match_mish(const Matcher& match, const Node& last) {
+  if (last.op != "Mul" || last.inputs.size() != 2) return std::nullopt;
   for (size_t i = 0; i < 2; ++i) {
-    const Node* clip = match.made_by(product->inputs[i], "Clip");
-    if (clip == nullptr) continue;
-    const bool as_inputs =
-        clip->inputs.size() == 3 && scalar_input(graph, *clip, 1) == 0.0 && scalar_input(graph, *clip, 2) == 6.0;
-    const bool as_attributes = clip->inputs.size() == 1 && attribute_or<float>(clip->attributes, "min", -1) == 0.0f &&
-                               attribute_or<float>(clip->attributes, "max", -1) == 6.0f;
-    const ValueId x = product->inputs[1 - i];
-    if ((as_inputs || as_attributes) && match.applied(clip->inputs[0], "Add", 3.0) == x)
-      return activation(last, "HardSwish", x);
+    const ValueId x = last.inputs[1 - i];
+    const Node* tanh = match.made_by(last.inputs[i], "Tanh");
+    if (tanh == nullptr) continue;
+    const Node* soft = match.made_by(tanh->inputs[0], "Softplus");
+    const Node* log = match.made_by(tanh->inputs[0], "Log");
+    const auto exponential = log ? match.applied(log->inputs[0], "Add", 1.0) : std::nullopt;
+    const Node* exp = exponential ? match.made_by(*exponential, "Exp") : nullptr;
+    if ((soft && soft->inputs[0] == x) || (exp && exp->inputs[0] == x)) return activation(last, "Mish", x);
   }
   return std::nullopt;
+}
+
+/// A scalar of many ones in a spelling gives its result more dims than x has; an activation would not.
+bool keeps_type(const GraphFacts& facts, const Node& node) {
+  const ValueType& x = facts.types[static_cast<size_t>(node.inputs[0])];
+  const ValueType& y = facts.types[static_cast<size_t>(node.outputs[0])];
+  return x.dtype == y.dtype && x.shape && y.shape && *x.shape == *y.shape;
 }
 
 }  // namespace
 
 int name_activations(Graph& graph) {
+  GraphFacts facts;
+  try {
+    facts = infer_graph(graph);
+  } catch (const UserError&) {
+    return 0;  // a body for other shapes: left as it is
+  }
   const Matcher match(graph);
   int changes = 0;
   for (Node& node : graph.nodes()) {
-    if (!node.domain.empty()) continue;
+    if (!node.domain.empty() || node.outputs.size() != 1) continue;
     auto named = match_gelu(match, node);
+    if (!named) named = match_divided_clip(match, node);
     if (!named) named = match_swish(match, node);
-    if (!named) named = match_divided_clip(graph, match, node);
-    if (!named) continue;
+    if (!named) named = match_mish(match, node);
+    if (!named || !keeps_type(facts, *named)) continue;
     node = std::move(*named);
     ++changes;
   }

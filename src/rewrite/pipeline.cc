@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "graph/verify.h"
+#include "rewrite/cancel_transposes.h"
 #include "rewrite/center_weights.h"
 #include "rewrite/compute_in_bytes.h"
 #include "rewrite/fold_batch_norm.h"
@@ -9,15 +10,20 @@
 #include "rewrite/forget_constants.h"
 #include "rewrite/fuse_attention.h"
 #include "rewrite/fuse_epilogues.h"
+#include "rewrite/merge_casts.h"
 #include "rewrite/merge_channel_moves.h"
+#include "rewrite/merge_duplicates.h"
 #include "rewrite/merge_projections.h"
+#include "rewrite/merge_reshapes.h"
 #include "rewrite/name_activations.h"
 #include "rewrite/name_channel_shuffle.h"
+#include "rewrite/name_layer_norm.h"
 #include "rewrite/pool_means.h"
 #include "rewrite/remove_dead.h"
 #include "rewrite/remove_identities.h"
 #include "rewrite/resize_by_factors.h"
 #include "rewrite/share_constants.h"
+#include "rewrite/take_in_padding.h"
 #include "rewrite/turn_gemm_into_matmul.h"
 #include "rewrite/use_bf16.h"
 
@@ -34,13 +40,20 @@ constexpr PassEntry kPasses[] = {
      compute_in_bytes},
     {"fold_constants", "compute what depends on constants alone", fold_constants},
     {"remove_identities", "drop nodes that hand their input on", remove_identities},
+    {"merge_casts", "cast once where a value is cast twice without loss", merge_casts},
     // From here on no node merely forwards a value, so patterns need not look through such nodes.
+    {"merge_duplicates", "compute once what is computed several times", merge_duplicates},
+    {"take_in_padding", "give padding with zeros to the convolution or pool after it", take_in_padding},
     {"fold_batch_norm", "multiply inference batch normalisation into the convolution before it", fold_batch_norm},
-    {"name_activations", "recognise swish, hard-swish and gelu spelled out in primitives", name_activations},
+    {"name_activations", "recognise gelu, swish, hard-swish and mish spelled out in primitives", name_activations},
+    {"name_layer_norm", "recognise a layer normalisation spelled out in primitives", name_layer_norm},
+    {"merge_reshapes", "make one Reshape of a chain of them", merge_reshapes},
     {"name_channel_shuffle", "recognise a channel shuffle spelled as reshape, transpose and reshape",
      name_channel_shuffle},
     {"merge_channel_moves", "give a concat before a channel shuffle and a split after it to the shuffle",
      merge_channel_moves},
+    // What is left of transposes is no part of a shuffle.
+    {"cancel_transposes", "join transposes and drop those that undo each other", cancel_transposes},
     {"pool_means", "write the mean over a map's positions as GlobalAveragePool", pool_means},
     {"resize_by_factors", "write a Resize by whole factors as Upsample", resize_by_factors},
     {"remove_dead", "drop nodes that nothing reads", remove_dead},
@@ -95,6 +108,7 @@ std::vector<PassResult> run_pipeline(Graph& graph, const PipelineOptions& option
     verify(graph);
     result.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
     results.push_back(result);
+    if (options.after_pass) options.after_pass(entry, result);
   }
   return results;
 }

@@ -3,6 +3,7 @@
 
 #include "rewrite/pass.h"
 
+#include <functional>
 #include <set>
 #include <span>
 #include <string>
@@ -30,7 +31,8 @@ struct PassResult {
 struct PipelineOptions {
   // By name; unknown names are an error.
   std::set<std::string, std::less<>> switched_off;
-  std::set<std::string, std::less<>> switched_on;  // of those that run on request
+  std::set<std::string, std::less<>> switched_on;                            // of those that run on request
+  std::function<void(const PassEntry&, const PassResult&)> after_pass = {};  // called when one is done and verified
 };
 
 /// Runs every pass in order, on subgraphs too, and verifies the graph after each.

@@ -1,9 +1,8 @@
 #include "rewrite/pool_means.h"
 
-#include "ops/convert.h"
 #include "ops/infer_graph.h"
 #include "ops/node_traits.h"
-#include "rewrite/uses.h"
+#include "rewrite/match.h"
 
 #include <algorithm>
 
@@ -11,17 +10,6 @@ namespace attune::rewrite {
 namespace {
 
 constexpr int kSqueezeOpset = 13, kPoolOpset = 1;
-
-/// The axes of a ReduceMean, as an attribute or (from opset 18) as an input; nothing when they are not known.
-std::optional<std::vector<int64_t>> axes_of(const Graph& graph, const Node& node) {
-  if (const auto found = node.attributes.find("axes"); found != node.attributes.end())
-    if (const auto* axes = std::get_if<std::vector<int64_t>>(&found->second)) return *axes;
-  const Tensor* tensor = constant_input(graph, node, 1);
-  if (tensor == nullptr) return std::nullopt;
-  std::vector<int64_t> axes;
-  for (int64_t i = 0; i < tensor->count(); ++i) axes.push_back(element_as_int(*tensor, i));
-  return axes;
-}
 
 /// Every axis but the first two, of a float map.
 bool is_mean_of_maps(const Graph& graph, const GraphFacts& facts, const Node& node) {

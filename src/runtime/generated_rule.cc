@@ -5,15 +5,18 @@
 namespace attune {
 namespace {
 
-bool is_by(const Config& config, std::string_view generator) {
-  const auto found = config.find("generator");
-  return found != config.end() && found->second == generator;
+bool has(const Config& config, const char* name, std::string_view value) {
+  const auto found = config.find(name);
+  return found != config.end() && found->second == value;
 }
+bool is_by(const Config& config, std::string_view generator) { return has(config, "generator", generator); }
 
 }  // namespace
 
 bool generated_pays(const Workload& workload, const Config& config) {
   constexpr int64_t kVector = 16, kMostTileChannels = 256;
+  if (workload.op == "MatMul" || workload.op == "FusedMatMul")
+    return has(config, "fetch_next", "1") || has(config, "tiles_fetch_next", "1");
   if (workload.op != "Conv" && workload.op != "FusedConv") return false;
   const TensorSpec &src = workload.input(0), &weights = workload.input(1);
   if (src.dtype != DType::bf16 || src.layout != Layout::nhwc || src.dims.size() != 4 || !weights.constant) return false;

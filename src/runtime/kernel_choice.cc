@@ -1,5 +1,6 @@
 #include "runtime/kernel_choice.h"
 
+#include "base/memory.h"
 #include "runtime/accuracy_check.h"
 #include "runtime/generated_rule.h"
 #include "runtime/winograd_rule.h"
@@ -34,6 +35,7 @@ void prefer_by_rule(const Workload& workload, KernelChoice& choice, const std::v
     if (algorithm == config.end() || algorithm->second != "winograd") continue;
     if (workload.mode == NumericMode::high_precision) {
       const double error = measured_error(workload, *choice.provider, config);
+      return_freed_memory();  // the reference computes in doubles
       if (!(error <= kHighPrecisionError)) continue;
       choice.reason = fmt::format("winograd with {} channels; measured error {:.1e} of the largest output",
                                   workload.input(1).dims[1], error);

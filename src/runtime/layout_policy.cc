@@ -20,9 +20,9 @@ int64_t vector_floats() {
 
 bool has_maps(const TensorSpec& spec) { return spec.dims.size() >= 3 && spec.dims.size() <= 5; }
 
-}  // namespace
+Layout blocked_layout() { return vector_floats() == 16 ? Layout::nchw16c : Layout::nchw8c; }
 
-Layout region_layout(const Graph& graph, const GraphFacts& facts) {
+Layout layout_by_rule(const Graph& graph, const GraphFacts& facts) {
   // A few layers that do not fill their blocks, such as a detector's last, do not decide for all the others.
   constexpr double kMostPaddedShare = 0.05;
   // Direct kernels are at least as quick on channels-last maps, so blocks pay through Winograd alone, which needs them.
@@ -43,14 +43,26 @@ Layout region_layout(const Graph& graph, const GraphFacts& facts) {
     if (f32 && node.op != "ConvTranspose" && suits_winograd(node, *weights)) transformable += flops;
   }
   if (padded > kMostPaddedShare * all || transformable < kLeastWinogradShare * all) return Layout::nhwc;
-  return width == 16 ? Layout::nchw16c : Layout::nchw8c;
+  return blocked_layout();
 }
 
-std::vector<Layout> layout_candidates(const Workload& workload, Layout region, Layout current) {
+}  // namespace
+
+RegionLayouts region_layouts(const Graph& graph, const GraphFacts& facts, LayoutChoice choice) {
+  switch (choice) {
+    case LayoutChoice::nchw: return {Layout::plain, Layout::plain};
+    case LayoutChoice::nhwc: return {Layout::nhwc, Layout::nhwc};
+    case LayoutChoice::blocked: return {blocked_layout(), blocked_layout()};
+    case LayoutChoice::automatic: break;
+  }
+  return {layout_by_rule(graph, facts), Layout::nhwc};
+}
+
+std::vector<Layout> layout_candidates(const Workload& workload, const RegionLayouts& region, Layout current) {
   std::vector<Layout> candidates;
   const bool maps = !workload.inputs.empty() && workload.inputs[0] && has_maps(workload.input(0));
-  if (maps && is_convolution(workload.op)) candidates.push_back(region);
-  if (maps && is_byte_convolution(workload.op)) candidates.push_back(Layout::nhwc);  // sums run over adjacent bytes
+  if (maps && is_convolution(workload.op)) candidates.push_back(region.floats);
+  if (maps && is_byte_convolution(workload.op)) candidates.push_back(region.bytes);
   if (maps && current != Layout::plain) candidates.push_back(current);
   candidates.push_back(Layout::plain);
   candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());

@@ -2,18 +2,25 @@
 #pragma once
 
 #include "kernel/workload.h"
+#include "runtime/layout_choice.h"
 
 #include <vector>
 
 namespace attune {
 
-/// The layout that convolutions of a graph use: blocked when the channels fill the blocks of this machine's vectors,
-/// channels-last otherwise, since blocks would be padded and channel-wise splits would cut them.
-Layout region_layout(const Graph& graph, const GraphFacts& facts);
+/// Layouts that convolutions of a graph are tried in first.
+struct RegionLayouts {
+  Layout floats = Layout::plain;
+  Layout bytes = Layout::nhwc;  // of 8-bit ones: their sums run over adjacent bytes
+};
+
+/// Left to rule: blocked when the channels fill the blocks of this machine's vectors, channels-last otherwise, since
+/// blocks would be padded and channel-wise splits would cut them.
+RegionLayouts region_layouts(const Graph& graph, const GraphFacts& facts, LayoutChoice choice);
 
 /// Layouts to try for a node, the best first; plain is always the last. `current` is the layout in which its first
 /// activation lies now.
-std::vector<Layout> layout_candidates(const Workload& workload, Layout region, Layout current);
+std::vector<Layout> layout_candidates(const Workload& workload, const RegionLayouts& region, Layout current);
 
 /// The workload with its full-size activations in `layout`; small operands that broadcast stay plain.
 Workload with_layout(Workload workload, Layout layout);

@@ -15,6 +15,11 @@ Session load_session(const std::string& model, SessionOptions options) {
           "computing in {} cannot be asked of '{}': a plan keeps the precision it was made with; make one of "
           "the model with 'attune plan MODEL --dtype {}'",
           dtype_name(options.dtype), model, dtype_name(options.dtype));
+    if (options.layout != LayoutChoice::automatic)
+      throw UserError(
+          "a layout cannot be asked of '{}': a plan keeps those it was made with; make one of the model with 'attune "
+          "plan MODEL --layout …'",
+          model);
     return load_plan(model, std::move(options));
   }
   return Session(load_onnx(model).graph, std::move(options));

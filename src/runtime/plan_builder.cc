@@ -1,5 +1,6 @@
 #include "runtime/plan_builder.h"
 
+#include "base/large_pages.h"
 #include "base/memory.h"
 #include "kernel/reorder.h"
 #include "runtime/layout_policy.h"
@@ -62,7 +63,7 @@ Tensor PlanBuilder::converted(const Tensor& constant, const TensorSpec& target) 
   const Workload workload = reorder_workload({constant.dtype(), constant.dims(), Layout::plain, false}, target);
   const KernelChoice choice = choose_kernel(workload, options_.providers);
   const auto kernel = choice.provider->build(workload, choice.config);
-  Tensor result = Tensor::allocate(DType::u8, {*storage_bytes(target)});
+  Tensor result = Tensor::lasting(DType::u8, {*storage_bytes(target)});
   Tensor workspace = Tensor::allocate(DType::u8, {kernel->workspace_bytes()});
   const std::byte* input = constant.bytes();
   std::byte* output = result.mutable_bytes();
@@ -137,6 +138,9 @@ std::vector<Tensor> PlanBuilder::pack_constants(const Step& step) {
   for (size_t i = 0; i < step.inputs.size(); ++i)
     if (constants[i] != nullptr && step.kernel->takes_over(static_cast<int>(i)))
       slot(storage(step.inputs[i])).constant.release_pages();
+  // Packing may take as much again; what was packed lies on pages of its own, so nothing would fill the holes.
+  if (std::ranges::any_of(prepared, [](const Tensor& one) { return one.size_bytes() >= int64_t{kLargePage}; }))
+    return_freed_memory();
   return prepared;
 }
 

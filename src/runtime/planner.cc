@@ -17,7 +17,7 @@ namespace {
 class Planner {
  public:
   Planner(std::shared_ptr<const Graph> graph, const GraphFacts& facts, const PlanOptions& options, PlanCache& cache)
-      : plan_(std::move(graph), facts, options, cache), region_(region_layout(plan_.graph(), facts)) {}
+      : plan_(std::move(graph), facts, options, cache), region_(region_layouts(plan_.graph(), facts, options.layout)) {}
 
   Plan run() {
     const Graph& graph = plan_.graph();
@@ -190,7 +190,7 @@ class Planner {
   }
 
   PlanBuilder plan_;
-  Layout region_;
+  RegionLayouts region_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "kernel/provider.h"
 #include "runtime/advisor.h"
 #include "runtime/kernel_choice.h"
+#include "runtime/layout_choice.h"
 #include "runtime/plan.h"
 
 #include <map>
@@ -30,9 +31,10 @@ struct PlanOptions {
   std::vector<const Provider*> providers;  // in order of preference
   NumericMode mode = NumericMode::high_precision;
   std::set<std::string, std::less<>> mode_operators;  // that `mode` is for, others being high_precision; empty: all
-  int64_t memory_limit_bytes = 0;                     // of arena and constants; 0: none
-  RecordedSteps recorded;                             // used for the steps whose workload is the same
-  std::shared_ptr<const Advisor> advisor;             // shared: sessions of bodies ask it too; nullptr: rules decide
+  LayoutChoice layout = LayoutChoice::automatic;
+  int64_t memory_limit_bytes = 0;          // of arena and constants; 0: none
+  RecordedSteps recorded;                  // used for the steps whose workload is the same
+  std::shared_ptr<const Advisor> advisor;  // shared: sessions of bodies ask it too; nullptr: rules decide
 
   NumericMode mode_of(const Node& node) const;
 };

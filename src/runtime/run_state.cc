@@ -18,7 +18,7 @@ void check_output(const Slot& slot, DType dtype, const Dims& dims, const Tensor&
 
 RunState::RunState(const Plan& plan)
     : plan_(plan),
-      arena_(Tensor::allocate(DType::u8, {plan.arena_bytes})),
+      arena_(Tensor::lasting(DType::u8, {plan.arena_bytes})),
       roots_(plan.slots.size()),
       root_offsets_(plan.slots.size(), 0),
       pointers_(plan.slots.size(), nullptr),

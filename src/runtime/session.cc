@@ -30,6 +30,7 @@ std::shared_ptr<const PlanOptions> plan_options(const SessionOptions& options) {
     require_operator_name(name);
     result->mode_operators.insert(name);
   }
+  result->layout = options.layout;
   result->memory_limit_bytes = options.memory_limit_bytes;
   result->recorded = options.recorded;
   result->advisor = options.advisor;

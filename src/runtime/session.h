@@ -21,6 +21,7 @@ struct SessionOptions {
   NumericMode mode = NumericMode::high_precision;
   std::vector<std::string> mode_operators;  // that `mode` is for, others being high_precision; empty: all
   DType dtype = DType::f32;                 // bf16: compute products of f32 values in bf16, see rewrite/use_bf16.h
+  LayoutChoice layout = LayoutChoice::automatic;
   int64_t memory_limit_bytes = 0;           // 0: none
   int threads = 0;                          // 0: thread_count() of whoever calls
   bool pin_workers = false;                 // keep worker threads on cores of their own

@@ -25,7 +25,7 @@ std::optional<Workload> planned_workload(const Graph& graph, const GraphFacts& f
   return workload;
 }
 
-bool only_reference_serves(const Graph& graph, const GraphFacts& facts, const Node& node, Layout region,
+bool only_reference_serves(const Graph& graph, const GraphFacts& facts, const Node& node, const RegionLayouts& region,
                            const PlanOptions& options, PlanCache& cache) {
   const auto workload = planned_workload(graph, facts, node, options);
   if (!workload) return false;  // shapes come later; the run-time choice is made then
@@ -55,12 +55,12 @@ bool is_winograd(const KernelChoice& choice) {
 
 /// The transforms save about half of a convolution; passing over its result once more for each step of the epilogue
 /// costs far less.
-bool wants_winograd(const Graph& graph, const GraphFacts& facts, const Node& node, Layout region,
+bool wants_winograd(const Graph& graph, const GraphFacts& facts, const Node& node, const RegionLayouts& region,
                     const PlanOptions& options, PlanCache& cache) {
   if (node.op != "FusedConv") return false;
   const auto fused = planned_workload(graph, facts, node, options);
   if (!fused || fused->input(0).dtype != DType::f32 || !suits_winograd(node, fused->input(1).dims)) return false;
-  if (is_winograd(cache.choice(with_layout(*fused, region), options))) return false;
+  if (is_winograd(cache.choice(with_layout(*fused, region.floats), options))) return false;
   Workload alone = *fused;
   const Node base = without_epilogue(node);
   alone.domain = base.domain;
@@ -68,7 +68,7 @@ bool wants_winograd(const Graph& graph, const GraphFacts& facts, const Node& nod
   alone.version = base.version;
   alone.attributes = base.attributes;
   alone.inputs.resize(base.inputs.size());
-  return is_winograd(cache.choice(with_layout(alone, region), options));
+  return is_winograd(cache.choice(with_layout(alone, region.floats), options));
 }
 
 /// The operator and its epilogue as nodes of their own.
@@ -101,7 +101,7 @@ void take_apart(Graph& graph, const ValueType& result, const Node& fused, std::v
 std::shared_ptr<const Graph> unfuse(const Graph& graph, const GraphFacts& facts, const PlanOptions& options,
                                     PlanCache& cache) {
   if (options.providers.size() < 2) return nullptr;  // the reference runs them fused or not
-  const Layout region = region_layout(graph, facts);
+  const RegionLayouts region = region_layouts(graph, facts, options.layout);
   std::shared_ptr<Graph> result;  // a copy, made when the first node is taken apart
   std::vector<Node> nodes;
   for (const Node& node : graph.nodes()) {

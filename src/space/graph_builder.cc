@@ -4,6 +4,7 @@
 #include "space/point_graph.h"
 
 #include <limits>
+#include <numeric>
 
 namespace attune {
 namespace {
@@ -99,20 +100,23 @@ class GraphBuilder {
     std::vector<int64_t> state;  // before the level's parameter is chosen
     NodeTable explored;
     uint64_t hits = 0;
+    std::vector<int> choices;        // that are valid in this state
+    std::vector<int64_t> next;       // the next level's state for each of them, value after value
     std::vector<ValueIndex> values;  // edges of the node that is being made
     std::vector<uint32_t> children;
   };
 
   uint32_t explore(size_t at) {
     Level& level = levels_[at];
+    // What cannot come again need not be remembered.
+    if (transitions_[at].is_state_unique) return make_node(at);
     Fingerprint key;
     for (const int64_t value : level.state) key.add(static_cast<uint64_t>(value));
     if (const uint32_t* known = level.explored.find(key)) {
       ++level.hits;
       return *known;
     }
-    collect_edges(at);
-    const uint32_t node = level.values.empty() ? kNone : intern(at);
+    const uint32_t node = make_node(at);
     const bool pays = level.hits >= level.explored.size();
     if (remembered_ < kMaxRememberedStates || (pays && remembered_ < 4 * kMaxRememberedStates)) {
       level.explored.insert(key, node);
@@ -121,32 +125,50 @@ class GraphBuilder {
     return node;
   }
 
+  uint32_t make_node(size_t at) {
+    collect_edges(at);
+    return levels_[at].values.empty() ? kNone : intern(at);
+  }
+
+  /// The choices that pass all checks, and the state that each leads to.
+  void choose_valid(size_t at) {
+    Level& level = levels_[at];
+    const Transition& transition = transitions_[at];
+    level.choices.resize(static_cast<size_t>(transition.choices));
+    std::iota(level.choices.begin(), level.choices.end(), 0);
+    for (const ExprProgram& check : transition.checks) {
+      checked_.resize(level.choices.size());
+      runner_.run(check, level.state, level.choices, checked_.data());
+      size_t kept = 0;
+      for (size_t k = 0; k < level.choices.size(); ++k)
+        if (holds(checked_[k])) level.choices[kept++] = level.choices[k];
+      level.choices.resize(kept);
+    }
+    const size_t width = level.choices.size();
+    level.next.resize(transition.next_state.size() * width);
+    for (size_t i = 0; i < transition.next_state.size(); ++i)
+      runner_.run(transition.next_state[i], level.state, level.choices, level.next.data() + i * width);
+  }
+
   void collect_edges(size_t at) {
     Level& level = levels_[at];
     const Transition& transition = transitions_[at];
-    const bool is_last = at + 1 == transitions_.size();
     level.values.clear();
     level.children.clear();
     steps_ += static_cast<uint64_t>(transition.choices);
     check_limits();
-    for (int choice = 0; choice < transition.choices; ++choice) {
-      bool is_valid = true;
-      for (const ExprProgram& check : transition.checks)
-        if (!holds(run_program(check, level.state, choice, stack_))) {
-          is_valid = false;
-          break;
-        }
-      if (!is_valid) continue;
-      uint32_t child = 0;
+    choose_valid(at);
+    const bool is_last = at + 1 == transitions_.size();
+    const size_t width = level.choices.size();
+    for (size_t k = 0; k < width; ++k) {
       if (!is_last) {
-        for (size_t i = 0; i < transition.next_state.size(); ++i)
-          levels_[at + 1].state[i] = run_program(transition.next_state[i], level.state, choice, stack_);
-        child = explore(at + 1);
+        for (size_t i = 0; i < transition.next_state.size(); ++i) levels_[at + 1].state[i] = level.next[i * width + k];
+        const uint32_t child = explore(at + 1);
         if (child == kNone) continue;
+        level.children.push_back(child);
       }
-      const bool is_absence = transition.can_be_absent && choice + 1 == transition.choices;
-      level.values.push_back(is_absence ? kAbsent : static_cast<ValueIndex>(choice));
-      if (!is_last) level.children.push_back(child);
+      const bool is_absence = transition.can_be_absent && level.choices[k] + 1 == transition.choices;
+      level.values.push_back(is_absence ? kAbsent : static_cast<ValueIndex>(level.choices[k]));
     }
   }
 
@@ -211,7 +233,8 @@ class GraphBuilder {
   PointGraph graph_;
   std::vector<uint64_t> counts_;  // points of each node
   NodeTable nodes_;
-  std::vector<int64_t> stack_;
+  ProgramRunner runner_;
+  std::vector<int64_t> checked_;
   uint64_t steps_ = 0;
   size_t remembered_ = 0;
 };

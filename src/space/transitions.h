@@ -25,6 +25,8 @@ struct Transition {
   bool can_be_absent = false;
   std::vector<ExprProgram> checks;      // constraints whose last parameter this is
   std::vector<ExprProgram> next_state;  // one for each value of the next level's state
+  /// The state before this parameter tells all choices before it, so that no two ways lead to one state.
+  bool is_state_unique = false;
 };
 
 struct TransitionInput {
@@ -36,8 +38,25 @@ struct TransitionInput {
 
 std::vector<Transition> compile_transitions(const TransitionInput& input);
 
-/// `state` is that of the level before; `choice` counts absence as the last.
-int64_t run_program(const ExprProgram& program, std::span<const int64_t> state, int choice,
-                    std::vector<int64_t>& stack);
+/// Runs programs for many choices of one parameter at once: what does not depend on the choice is computed once.
+class ProgramRunner {
+ public:
+  /// Writes the value for each choice; `state` is that of the level, and a choice counts absence as the last.
+  void run(const ExprProgram& program, std::span<const int64_t> state, std::span<const int> choices, int64_t* values);
+
+ private:
+  /// What a place of the stack holds: one number for all choices, or one for each in its row of `rows_`.
+  struct Place {
+    bool is_same;
+    int64_t value;
+  };
+  int64_t* row(size_t place, size_t width) { return rows_.data() + place * width; }
+  void apply_to_rows(ExprOp op, size_t place, size_t width);
+  void call_on_rows(const ExprNode& node, size_t place, size_t count, size_t width);
+
+  std::vector<Place> places_;
+  std::vector<int64_t> rows_, arguments_;
+  std::vector<size_t> varying_;
+};
 
 }  // namespace attune

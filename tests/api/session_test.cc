@@ -1,8 +1,10 @@
 // The public interface as a user sees it: nothing but its headers and the shared library.
 #include <attune/attune.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
@@ -160,6 +162,26 @@ TEST(ApiVersion, library_and_headers_agree) {
   EXPECT_EQ(attune::library_version(), std::to_string(ATTUNE_VERSION_MAJOR) + "." +
                                            std::to_string(ATTUNE_VERSION_MINOR) + "." +
                                            std::to_string(ATTUNE_VERSION_PATCH));
+}
+
+TEST(ApiSession, writes_its_operators_down_when_the_environment_asks) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / ("attune_api_dump_" + std::to_string(getpid()));
+  fs::remove_all(folder);
+  setenv("ENABLE_TUNE_DUMP", "True", 1);
+  setenv("TUNE_DUMP_PATH", folder.c_str(), 1);
+  const attune::Session session("zoo:lenet:batch=0");
+  unsetenv("ENABLE_TUNE_DUMP");
+  unsetenv("TUNE_DUMP_PATH");
+  const auto run = [&](int64_t batch) {
+    const attune::Tensor image(attune::DType::f32, {batch, 1, 28, 28});
+    session.run({{session.inputs().at(0).name, image}});
+    return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+  };
+  EXPECT_EQ(run(1), 1);
+  EXPECT_EQ(run(1), 1);
+  EXPECT_EQ(run(2), 2) << "other shapes are other operators";
+  fs::remove_all(folder);
 }
 
 }  // namespace

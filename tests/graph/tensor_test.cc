@@ -46,6 +46,34 @@ TEST(Tensor, held_contents_stay) {
   EXPECT_EQ(tensor.clone().data<float>()[2], 2.0F);
 }
 
+TEST(Tensor, computed_contents_exist_while_somebody_needs_them) {
+  int computed = 0;
+  const Tensor tensor = Tensor::computed(DType::i32, {3}, [&](std::byte* bytes) {
+    ++computed;
+    for (int i = 0; i < 3; ++i) reinterpret_cast<int32_t*>(bytes)[i] = 10 * i;
+  });
+  EXPECT_TRUE(tensor.reloadable());
+  EXPECT_EQ(computed, 0);
+  EXPECT_EQ(tensor.data<int32_t>()[2], 20);
+  EXPECT_EQ(tensor.data<int32_t>()[1], 10);
+  EXPECT_EQ(computed, 1);
+  tensor.release_pages();
+  EXPECT_EQ(tensor.data<int32_t>()[2], 20);
+  EXPECT_EQ(computed, 2);
+}
+
+TEST(Tensor, lasting_ones_are_zeroed_aligned_and_writable) {
+  for (const int64_t count : {int64_t{3}, int64_t{1} << 20, (int64_t{3} << 20) + 1}) {
+    Tensor tensor = Tensor::lasting(DType::f32, {count});
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(tensor.bytes()) % 64, 0u);
+    EXPECT_EQ(tensor.count(), count);
+    EXPECT_EQ(tensor.data<float>()[0], 0.0F);
+    EXPECT_EQ(tensor.data<float>()[count - 1], 0.0F);
+    tensor.mutable_data<float>()[count - 1] = 2.0F;
+    EXPECT_EQ(Tensor(tensor).data<float>()[count - 1], 2.0F);
+  }
+}
+
 TEST(Tensor, releasing_own_memory_does_nothing) {
   const Tensor tensor = Tensor::vector(std::vector<int64_t>{1, 2, 3});
   EXPECT_FALSE(tensor.reloadable());

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Installs a build, builds examples/classify against the installed tree with find_package(attune), runs the examples and
-compares what they print with `attune run`. Also checks that the library shows nothing but the public interface."""
+"""Installs a build, builds the examples against the installed tree with find_package(attune), runs them and compares what
+they print with `attune run`. Also checks that the library shows nothing but the public interface."""
 
 import argparse
+import json
 import re
 import shutil
 import subprocess
@@ -25,7 +26,7 @@ def call(*words):
 def install(options):
     shutil.rmtree(options.work, ignore_errors=True)
     call("cmake", "--install", options.build, "--prefix", options.prefix)
-    for wanted in ["bin/attune", "include/attune/attune.h"]:
+    for wanted in ["bin/attune", "include/attune/attune.h", "include/attune/tuner.h"]:
         if not (options.prefix / wanted).exists():
             raise RuntimeError(f"{wanted} was not installed")
     call(options.prefix / "bin/attune", "--version")
@@ -33,10 +34,11 @@ def install(options):
 
 def build_examples(options):
     # Ninja, as scripts/build.sh: a bare machine has no make.
-    call("cmake", "-G", "Ninja", "-S", ROOT / "examples/classify", "-B", options.work / "classify",
-         f"-DCMAKE_PREFIX_PATH={options.prefix}", "-DCMAKE_BUILD_TYPE=Release",
-         "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wshadow -Wconversion -Werror")
-    call("cmake", "--build", options.work / "classify", "--parallel", "2")
+    for example in ["classify", "layernorm"]:
+        call("cmake", "-G", "Ninja", "-S", ROOT / "examples" / example, "-B", options.work / example,
+             f"-DCMAKE_PREFIX_PATH={options.prefix}", "-DCMAKE_BUILD_TYPE=Release",
+             "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wshadow -Wconversion -Werror")
+        call("cmake", "--build", options.work / example, "--parallel", "2")
 
 
 def classify_as_attune_run(options):
@@ -73,6 +75,21 @@ def run_concurrently(options):
         raise RuntimeError(printed)
 
 
+def tune_a_layernorm(options):
+    record = options.work / "record.json"
+    printed = call(options.work / "layernorm/layernorm", record)
+    for wanted in ["8x256:", "128x768:", "1024x1024:", "apply: measured at rows=128, columns=768", "(right)",
+                   "apply: rows=100, columns=800 was not measured; this is what was best at rows=128, columns=768"]:
+        if wanted not in printed:
+            raise RuntimeError(f"layernorm did not print '{wanted}' but\n{printed}")
+    trials = [len(shape["trials"]) for shape in json.loads(record.read_text())["shapes"]]
+    again = call(options.work / "layernorm/layernorm", record)
+    if [len(shape["trials"]) for shape in json.loads(record.read_text())["shapes"]] != trials:
+        raise RuntimeError(f"the same call again measured more than before: {again}")
+    if sum(trials) > 60 or min(trials) < 2:
+        raise RuntimeError(f"{trials} trials of 60")
+
+
 def show_only_the_interface(options):
     library = next(options.prefix.glob("lib*/**/libattune.so"))
     names = [line.split(" ", 2)[-1] for line in call("nm", "-D", "-C", "--defined-only", library).splitlines()]
@@ -92,7 +109,7 @@ def main():
     options.prefix = options.work / "prefix"
     passed = failed = 0
     for check in [install, build_examples, classify_as_attune_run, refuse_a_missing_file, run_concurrently,
-                  show_only_the_interface]:
+                  tune_a_layernorm, show_only_the_interface]:
         try:
             check(options)
             passed += 1

@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODELS = ["resnet50", "bert_base"]
-TOLERANCE = 0.05
+TOLERANCE = 0.08  # the weights that are being packed exist twice for a moment
 
 
 def run(words):

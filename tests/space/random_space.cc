@@ -42,7 +42,26 @@ Expr random_term(Random& random, const std::vector<Param>& parameters) {
   }
 }
 
+/// A function over some of the parameters, in any order.
+Expr random_call(Random& random, const std::vector<Param>& parameters) {
+  std::vector<Param> chosen;
+  std::string text = "sum of";
+  for (const Param& parameter : parameters)
+    if (random.below(3) != 0) {
+      chosen.insert(random.below(2) == 0 ? chosen.begin() : chosen.end(), parameter);
+      text += " " + parameter.parameter().name;
+    }
+  if (chosen.empty()) chosen.push_back(parameters.back());
+  const auto is_allowed = [](std::span<const int64_t> numbers) {
+    int64_t sum = 0;
+    for (const int64_t number : numbers) sum += number;
+    return sum % 3 != 0;
+  };
+  return call(chosen, is_allowed, text);
+}
+
 Expr random_constraint(Random& random, const std::vector<Param>& parameters) {
+  if (random.below(8) == 0) return random_call(random, parameters);
   const Expr a = random_term(random, parameters), b = random_term(random, parameters);
   switch (random.below(9)) {
     case 0: return a == b;

@@ -1,4 +1,5 @@
 #include "codegen/cube/band.h"
+#include "codegen/cube/band_copy.h"
 #include "codegen/cube/task_grid.h"
 #include "codegen/cube/text.h"
 
@@ -7,20 +8,8 @@
 namespace attune::cube {
 namespace {
 
-constexpr int64_t kTile = 512;  // bf16 elements of a tile
-
-int64_t band_height(const BandShape& shape, int64_t band_rows) {
-  return (band_rows - 1) * shape.down.stride + (shape.down.kernel - 1) * shape.down.dilation + 1;
-}
-
-/// Pixels of a row of the band: all that the output's pixels meet, padding included.
-int64_t band_width(const BandShape& shape) {
-  const DepthwiseAxis& axis = shape.across;
-  return (axis.out - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1;
-}
-
-/// Elements that tiles may read behind the last row, for pixels that are dropped and depth that meets zero weights.
-int64_t band_slack(const BandShape& shape) { return 16 * shape.across.stride * shape.channels + kTileDepth; }
+/// Elements that tiles may read behind the last row, for pixels that are dropped.
+int64_t band_slack(const BandShape& shape) { return 16 * shape.across.stride * shape.band_channels; }
 
 class Writer {
  public:
@@ -47,7 +36,7 @@ class Writer {
         "rows[16]; }};");
     write_config();
     text_.blank();
-    write_copy();
+    write_band_copy(text_, shape_, band_slack(shape_));
     for (int down = 1; down <= schedule_.tiles_down; ++down) {
       if (panels_ > 1 || !edge_panel()) write_block(down, schedule_.tiles_across, 16);
       if (edge_panel()) write_block(down, edge_across_, edge_lanes_);
@@ -58,11 +47,11 @@ class Writer {
 
  private:
   bool edge_panel() const { return edge_across_ != schedule_.tiles_across || edge_lanes_ != 16; }
-  int64_t depth_tiles() const { return divide_up(shape_.product.depth, kTileDepth); }
+  int64_t depth_tiles() const { return shape_.product.depth / shape_.step_depth; }
+  int64_t tile_size() const { return shape_.step_depth * 16; }  // of weights, in elements
   int64_t steps() const { return depth_tiles() * shape_.product.taps; }
-  int64_t panel_size() const { return steps() * schedule_.tiles_across * kTile; }
-  int64_t group_size() const { return ((panels_ - 1) * schedule_.tiles_across + edge_across_) * steps() * kTile; }
-  int64_t band_row() const { return band_width(shape_) * shape_.channels; }
+  int64_t panel_size() const { return steps() * schedule_.tiles_across * tile_size(); }
+  int64_t group_size() const { return ((panels_ - 1) * schedule_.tiles_across + edge_across_) * steps() * tile_size(); }
   int row_tile(int i) const { return schedule_.tiles_down * schedule_.tiles_across + i; }
   int weights_tile(int j) const {
     const int down = schedule_.tiles_down, across = schedule_.tiles_across;
@@ -72,35 +61,12 @@ class Writer {
   void write_config() {
     std::string bytes, rows;
     for (int t = 0; t < 8; ++t) {
-      bytes += t ? ", 64" : "64";
-      rows += fmt::format("{}{}", t ? ", " : "", t < weights_tile(0) ? schedule_.tile_pixels : 16);
+      const bool of_rows = t >= row_tile(0) && t < weights_tile(0);
+      bytes += fmt::format("{}{}", t ? ", " : "", of_rows ? shape_.step_depth * 2 : 64);
+      rows += fmt::format("{}{}", t ? ", " : "", t < weights_tile(0) ? schedule_.tile_pixels : shape_.step_depth / 2);
     }
     text_.line("static const TileConfig config __attribute__((aligned(64))) = {{1, 0, {{}}, {{{}}}, {{{}}}}};", bytes,
                rows);
-  }
-
-  /// The input rows of output rows [first, end) of an image, with zeros for the padding.
-  void write_copy() {
-    const DepthwiseAxis &down = shape_.down, &across = shape_.across;
-    const int64_t left = across.pad, inside = std::min(across.in, band_width(shape_) - left);
-    const int64_t right = band_width(shape_) - left - inside, c = shape_.channels;
-    text_.open("static void copy(const Arguments& g, long image, long first, long end)");
-    text_.line("const long height = (end - first - 1) * {} + {};", down.stride, (down.kernel - 1) * down.dilation + 1);
-    text_.open("for (long y = 0; y < height; ++y)");
-    text_.line("bf16* to = g.band + y * {};", band_row());
-    text_.line("const long from = first * {} - {} + y;", down.stride, down.pad);
-    text_.open("if (from < 0 || from >= {})", down.in);
-    text_.line("__builtin_memset(to, 0, {});", band_row() * 2);
-    text_.line("continue;");
-    text_.close();
-    if (left > 0) text_.line("__builtin_memset(to, 0, {});", left * c * 2);
-    text_.line("__builtin_memcpy(to + {}, g.src + (image * {} + from) * {}, {});", left * c, down.in, across.in * c,
-               inside * c * 2);
-    if (right > 0) text_.line("__builtin_memset(to + {}, 0, {});", (left + inside) * c, right * c * 2);
-    text_.close();
-    text_.line("__builtin_memset(g.band + height * {}, 0, {});", band_row(), band_slack(shape_) * 2);
-    text_.close();
-    text_.blank();
   }
 
   void write_block(int down, int across, int last_lanes) {
@@ -115,24 +81,25 @@ class Writer {
       text_.line("const long row{0} = (first_tile + {0}) / {1}, pixel{0} = (first_tile + {0}) % {1} * {2};", i,
                  row_tiles_, schedule_.tile_pixels);
       text_.line("const bf16* a{0} = g.band + row{0} * {1} + pixel{0} * {2} + group * {3};", i,
-                 band_row() * shape_.down.stride, shape_.across.stride * shape_.channels, shape_.product.depth);
+                 band_row(shape_) * shape_.down.stride, shape_.across.stride * shape_.band_channels,
+                 shape_.product.depth);
       for (int j = 0; j < across; ++j) text_.line("__builtin_ia32_tilezero({});", i * full + j);
     }
     const int64_t kernel_across = shape_.merged ? 1 : shape_.across.kernel;
     text_.open("for (long y = 0; y < {}; ++y)", shape_.down.kernel);
     if (kernel_across > 1) text_.open("for (long x = 0; x < {}; ++x)", kernel_across);
-    text_.line("const long tap = y * {}{};", band_row() * shape_.down.dilation,
-               kernel_across > 1 ? fmt::format(" + x * {}", shape_.across.dilation * shape_.channels) : "");
+    text_.line("const long tap = y * {}{};", band_row(shape_) * shape_.down.dilation,
+               kernel_across > 1 ? fmt::format(" + x * {}", shape_.across.dilation * shape_.band_channels) : "");
     text_.open("for (long k = 0; k < {}; ++k)", depth_tiles());
     for (int i = 0; i < down; ++i)
-      text_.line("__builtin_ia32_tileloadd64({}, a{} + tap + k * 32, {});", row_tile(i), i,
-                 shape_.across.stride * shape_.channels * 2);
+      text_.line("__builtin_ia32_tileloadd64({}, a{} + tap + k * {}, {});", row_tile(i), i, shape_.step_depth,
+                 shape_.across.stride * shape_.band_channels * 2);
     for (int j = 0; j < across; ++j) {
-      text_.line("__builtin_ia32_tileloadd64({}, panel + {}, 64);", weights_tile(j), j * kTile);
+      text_.line("__builtin_ia32_tileloadd64({}, panel + {}, 64);", weights_tile(j), j * tile_size());
       for (int i = 0; i < down; ++i)
         text_.line("__builtin_ia32_tdpbf16ps({}, {}, {});", i * full + j, row_tile(i), weights_tile(j));
     }
-    text_.line("panel += {};", across * kTile);
+    text_.line("panel += {};", across * tile_size());
     text_.close();
     if (kernel_across > 1) text_.close();
     text_.close();
@@ -233,12 +200,12 @@ class Writer {
 }  // namespace
 
 int64_t band_bytes(const BandShape& shape, int64_t band_rows) {
-  return (band_height(shape, band_rows) * band_width(shape) * shape.channels + band_slack(shape)) * 2;
+  return (band_height(shape, band_rows) * band_row(shape) + band_slack(shape)) * (bit_width(shape.product.src) / 8);
 }
 
-int64_t band_tasks(const BandShape& shape, const BandSchedule& schedule) {
-  return shape.images * divide_up(shape.down.out, schedule.band_rows) * shape.product.groups *
-         divide_up(divide_up(shape.product.columns, schedule.panel_columns()), schedule.task_panels);
+int64_t band_tasks(const BandShape& shape, int64_t panel_columns, int64_t band_rows, int64_t task_panels) {
+  return shape.images * divide_up(shape.down.out, band_rows) * shape.product.groups *
+         divide_up(divide_up(shape.product.columns, panel_columns), task_panels);
 }
 
 std::string band_text(const std::string& name, const BandShape& shape, const BandSchedule& schedule,

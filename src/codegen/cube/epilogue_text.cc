@@ -117,6 +117,7 @@ std::string epilogue_text(const Epilogue& epilogue) {
   text.open(
       "template <int N> INLINE vf finish(vf x, [[maybe_unused]] const Operands& with, [[maybe_unused]] long at, "
       "[[maybe_unused]] long column)");
+  if (epilogue.scale != 1) text.line("x = x * {};", literal(epilogue.scale));
   for (const EpilogueStep& step : epilogue.steps) write_step(text, epilogue, step);
   text.line("return x;");
   text.close();

@@ -23,6 +23,7 @@ struct Operand {
 };
 
 struct Epilogue {
+  float scale = 1;                  // of the sums, before all steps
   std::vector<EpilogueStep> steps;  // the bias of a convolution is a step like any other
   std::vector<Operand> operands;    // one for each input that a step names
 

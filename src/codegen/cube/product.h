@@ -6,20 +6,35 @@
 #include "codegen/cube/epilogue_text.h"
 #include "codegen/cube/vectors.h"
 
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace attune::cube {
 
+/// Products that differ in one index, and the elements from one to the next; 0: they share the operand.
+struct BatchAxis {
+  int64_t count = 1, src_stride = 0, weights_stride = 0;
+};
+
+/// Weights that change from run to run, where they lie: kernels pack them in their tasks, or read them there.
+struct OpenWeights {
+  int64_t row_stride = 0, column_stride = 0;  // elements along the depth, along the columns
+};
+
 struct ProductShape {
-  int64_t rows = 0;     // of the result: pixels of all images, or rows of the matrix
-  int64_t columns = 0;  // of one group
-  int64_t depth = 0;    // elements of one piece of a row, which lie side by side
-  int64_t taps = 1;     // pieces of a row
-  int64_t groups = 1;
+  int64_t rows = 0;        // of the result: pixels of all images, or rows of the matrix
+  int64_t columns = 0;     // of one group
+  int64_t depth = 0;       // elements of one piece of a row, which lie side by side
+  int64_t taps = 1;        // pieces of a row
+  int64_t groups = 1;      // of a convolution, or products of a batch
   int64_t src_stride = 0;  // elements from row to row; 0: rows are where the table says
+  int64_t src_step = 1;    // elements from one of a row to the next
   int64_t dst_stride = 0;
   DType src = DType::f32;
   DType dst = DType::f32;
+  std::optional<OpenWeights> open;  // nothing: weights are packed ahead
+  std::vector<BatchAxis> batch;     // of open weights, outermost first; `groups` is the product of their counts
 
   bool by_table() const { return src_stride == 0; }
 };
@@ -39,6 +54,10 @@ struct VectorSchedule {
   Axis split = Axis::rows;
   int unroll = 2;
   int prefetch = 0;  // steps of the depth that weights are asked for ahead
+  /// While rows pass one panel, the next one is brought into L2, a line in every so many steps. For weights that come
+  /// from memory; needs rows inside.
+  bool fetch_next = false;
+  bool pack_weights = true;  // of open weights; false: read where they lie, which needs f32 and columns side by side
 
   int64_t panel_columns() const { return static_cast<int64_t>(tile_vectors) * isa.lanes; }
 };
@@ -48,9 +67,10 @@ struct TileSchedule {
   int tiles_down = 2;
   int tiles_across = 2;
   int tile_rows = 16;       // at most 16
-  int64_t task_rows = 0;    // a multiple of tile_rows * tiles_down
+  int64_t task_rows = 0;    // a multiple of tile_rows; what is left of whole blocks has fewer tiles
   int64_t task_panels = 0;  // a panel is tiles_across * 16 columns
   bool pack_src = true;     // false: tiles are read where the rows lie; needs depth % 32 == 0 and no table
+  bool fetch_next = false;  // as of vector schedules
   Axis inner = Axis::rows;
   Axis split = Axis::rows;
 

@@ -1,9 +1,12 @@
 // A product on AMX tiles. The result's tiles stay in tile registers while the whole depth passes, go through a small
 // buffer, and leave it as vectors through the epilogue.
+#include "codegen/cube/pack_text.h"
 #include "codegen/cube/product.h"
 #include "codegen/cube/task_grid.h"
 #include "codegen/cube/text.h"
 
+#include <algorithm>
+#include <set>
 #include <vector>
 
 namespace attune::cube {
@@ -15,7 +18,11 @@ class Writer {
  public:
   Writer(const std::string& name, const ProductShape& shape, const TileSchedule& schedule, const Epilogue& epilogue)
       : name_(name), shape_(shape), schedule_(schedule), epilogue_(epilogue) {
-    edge_rows_ = shape.rows % schedule.block_rows();
+    // Rows that are left of whole blocks in a task, and in the last one.
+    const int64_t last = shape.rows % schedule.task_rows;
+    if (shape.rows >= schedule.task_rows) rests_.insert(schedule.task_rows % schedule.block_rows());
+    rests_.insert(last % schedule.block_rows());
+    rests_.erase(0);
     const int64_t last_columns = shape.columns - (grid().panels - 1) * schedule.panel_columns();
     edge_across_ = static_cast<int>(divide_up(last_columns, 16));
     edge_lanes_ = static_cast<int>(last_columns - (edge_across_ - 1) * 16);
@@ -25,9 +32,10 @@ class Writer {
     text_.paste(vector_vocabulary({16, true}));
     text_.paste(epilogue_text(epilogue_));
     write_arguments();
-    if (schedule_.pack_src) write_packing();
-    if (shape_.rows >= schedule_.block_rows()) write_height(schedule_.block_rows(), "whole");
-    if (edge_rows_ > 0) write_height(edge_rows_, "edge");
+    if (schedule_.pack_src) write_row_packing();
+    if (open()) write_packing(text_, shape_, {.whole_blocks = true});
+    if (has_blocks()) write_height(schedule_.block_rows(), "whole");
+    for (const int64_t rest : rests_) write_height(rest, rest_name(rest));
     write_entry();
     return text_.take();
   }
@@ -36,6 +44,9 @@ class Writer {
   TaskGrid grid() const {
     return task_grid(shape_, schedule_.panel_columns(), schedule_.task_rows, schedule_.task_panels);
   }
+  bool has_blocks() const { return std::min(shape_.rows, schedule_.task_rows) >= schedule_.block_rows(); }
+  static std::string rest_name(int64_t rows) { return fmt::format("rest{}", rows); }
+  bool open() const { return shape_.open.has_value(); }
   bool edge_panel() const { return edge_across_ != schedule_.tiles_across || edge_lanes_ != 16; }
   int64_t tiles_of_depth() const { return divide_up(shape_.depth, kTileDepth); }  // of one tap
   int64_t steps() const { return tiles_of_depth() * shape_.taps; }
@@ -43,6 +54,11 @@ class Writer {
   int64_t panel_size() const { return steps() * schedule_.tiles_across * kTileBytes / 2; }
   int64_t group_size() const {
     return ((grid().panels - 1) * schedule_.tiles_across + edge_across_) * steps() * kTileBytes / 2;
+  }
+  /// Lines of the next panel that a block asks for at each step: the blocks of a task share out the whole panel.
+  int64_t lines_of_step() const {
+    const int64_t blocks = divide_up(std::min(schedule_.task_rows, shape_.rows), schedule_.block_rows());
+    return divide_up(schedule_.tiles_across * int64_t{16}, blocks);
   }
   int64_t packed_tile() const { return steps() * kTileBytes / 2; }
   /// Heights of the tiles that cover `rows` rows.
@@ -59,6 +75,7 @@ class Writer {
     text_.line("{}* dst;", element_name(shape_.dst));
     text_.line("Operands with;");
     text_.line("bf16* packed;");
+    if (open()) text_.line("long dst_row;  // of the result, where the product's first row is");
     text_.close(";");
     text_.line(
         "struct TileConfig {{ unsigned char palette, start, reserved[14]; unsigned short row_bytes[16]; unsigned char "
@@ -67,7 +84,7 @@ class Writer {
   }
 
   /// Rows into tiles: for each tile of rows, each tap, each 32 elements of depth, 16 rows of 64 bytes.
-  void write_packing() {
+  void write_row_packing() {
     const int64_t tail = shape_.depth % kTileDepth;
     text_.line("typedef short v32s __attribute__((vector_size(64)));");
     text_.line("typedef short v32s_at __attribute__((vector_size(64), aligned(2), may_alias));");
@@ -88,10 +105,15 @@ class Writer {
     } else {
       text_.line("const bf16* from = g.src + row * {};", shape_.src_stride);
     }
-    if (shape_.depth >= kTileDepth)
+    if (shape_.src_step != 1) {
+      text_.open("for (long k = 0; k < {}; ++k)", tiles_of_depth() * kTileDepth);
+      text_.line("to[k / 32 * 512 + k % 32] = k < {} ? from[k * {}] : 0;", shape_.depth, shape_.src_step);
+      text_.close();
+    } else if (shape_.depth >= kTileDepth) {
       text_.line("for (long k = 0; k < {}; ++k) *(v32s*)(to + k * 512) = *(const v32s_at*)(from + k * 32);",
                  shape_.depth / kTileDepth);
-    if (tail > 0)
+    }
+    if (tail > 0 && shape_.src_step == 1)
       text_.line(
           "*(v32s*)(to + {} * 512) = (v32s)__builtin_ia32_loaddquhi512_mask((const v32s*)(from + {}), (v32s){{}}, "
           "{:#x}u);",
@@ -140,8 +162,8 @@ class Writer {
   void write_block(const std::vector<int64_t>& tall, int down, int across, int last_lanes, std::string_view which) {
     const int full_across = schedule_.tiles_across;
     text_.open(
-        "static void block_{}_{}_{}(const Arguments& g, long row, long packed_row, long column, const bf16* panel)",
-        which, across, last_lanes);
+        "static void block_{}_{}_{}(const Arguments& g, long row, long packed_row, long column, const bf16* panel{})",
+        which, across, last_lanes, schedule_.fetch_next ? ", const char* next" : "");
     text_.line("float sums[{}] __attribute__((aligned(64)));", down * 16 * across * 16);
     for (int i = 0; i < down; ++i)
       for (int j = 0; j < across; ++j) text_.line("__builtin_ia32_tilezero({});", result_tile(i, j, full_across));
@@ -153,6 +175,10 @@ class Writer {
         text_.line("const bf16* a{} = g.src + (row + {}) * {};", i, i * schedule_.tile_rows, shape_.src_stride);
     }
     text_.open("for (long k = 0; k < {}; ++k)", steps());
+    if (schedule_.fetch_next) {
+      text_.line("for (long line = 0; line < {}; ++line) __builtin_prefetch(next + line * 64, 0, 2);", lines_of_step());
+      text_.line("next += {};", lines_of_step() * 64);
+    }
     const std::string row_stride = schedule_.pack_src ? "64" : std::to_string(shape_.src_stride * 2);
     for (int i = 0; i < down; ++i)
       text_.line("__builtin_ia32_tileloadd64({}, a{} + k * {}, {});", row_tile(i), i, schedule_.pack_src ? 512 : 32,
@@ -172,7 +198,8 @@ class Writer {
     for (int i = 0; i < down; ++i) {
       text_.open("for (long r = 0; r < {}; ++r)", tall[static_cast<size_t>(i)]);
       text_.line("const float* sum = sums + {} + r * {};", i * 16 * across * 16, across * 16);
-      text_.line("const long at = (row + {} + r) * {} + column;", i * schedule_.tile_rows, shape_.dst_stride);
+      text_.line("const long at = ({}row + {} + r) * {} + column;", open() ? "g.dst_row + " : "",
+                 i * schedule_.tile_rows, shape_.dst_stride);
       for (int j = 0; j < across; ++j) {
         const int n = j + 1 == across ? last_lanes : 16;
         text_.line(
@@ -188,8 +215,13 @@ class Writer {
   /// A block of either panel width.
   void write_call(std::string_view which) {
     const auto call = [&](int across, int lanes) {
-      text_.line("block_{}_{}_{}(g, row, row - first_row, group * {} + panel * {}, weights + panel * {});", which,
-                 across, lanes, shape_.columns, schedule_.panel_columns(), panel_size());
+      text_.line("block_{}_{}_{}(g, row, row - first_row, {}panel * {}, weights + {} * {}{});", which, across, lanes,
+                 open() ? "" : fmt::format("group * {} + ", shape_.columns), schedule_.panel_columns(),
+                 open() ? "(panel - first_panel)" : "panel", panel_size(),
+                 schedule_.fetch_next
+                     ? fmt::format(", (const char*)(weights + (panel + 1) * {}) + (row - first_row) / {} * {}",
+                                   panel_size(), schedule_.block_rows(), steps() * lines_of_step() * 64)
+                     : "");
     };
     if (edge_panel() && grid().panels > 1) {
       text_.open("if (panel < {})", grid().panels - 1);
@@ -213,14 +245,22 @@ class Writer {
                  divide_up(std::min(schedule_.task_rows, shape_.rows), schedule_.tile_rows) * packed_tile());
     else
       text_.line("bf16* packed = 0;");
+    if (open()) {
+      text_.line("bf16 weights[{}] __attribute__((aligned(64)));", schedule_.task_panels * panel_size());
+      text_.line("long held = -1;  // the panels that were packed last");
+    }
     open_task_loop(text_, shape_, grid(), schedule_.task_rows, schedule_.task_panels, schedule_.split);
-    text_.line(
-        "const Arguments g = {{(const bf16*)inputs[0] + group * {}, {}({}*)outputs[0], operands_of(inputs), packed}};",
-        shape_.depth, shape_.by_table() ? "(const int*)prepared[1], " : "", element_name(shape_.dst));
-    text_.line("const bf16* weights = (const bf16*)prepared[0] + group * {};", group_size());
+    text_.line("const Arguments g = {{(const bf16*)inputs[0] + {}, {}({}*)outputs[0], operands_of(inputs), packed{}}};",
+               open() ? batch_offset(shape_, &BatchAxis::src_stride) : fmt::format("group * {}", shape_.depth),
+               shape_.by_table() ? "(const int*)prepared[1], " : "", element_name(shape_.dst),
+               open() ? fmt::format(", group * {}", shape_.rows) : "");
+    if (open())
+      write_open_weights();
+    else
+      text_.line("const bf16* weights = (const bf16*)prepared[0] + group * {};", group_size());
     if (schedule_.pack_src) text_.line("pack(g, first_row, end_row);");
     text_.line("const long whole_end = end_row - (end_row - first_row) % {};", schedule_.block_rows());
-    if (shape_.rows >= schedule_.block_rows()) {
+    if (has_blocks()) {
       const std::string row_loop =
           fmt::format("for (long row = first_row; row < whole_end; row += {})", schedule_.block_rows());
       const std::string panel_loop = "for (long panel = first_panel; panel < end_panel; ++panel)";
@@ -232,12 +272,12 @@ class Writer {
       text_.close();
       text_.close();
     }
-    if (edge_rows_ > 0) {
-      text_.open("if (whole_end < end_row)");
-      text_.line("__builtin_ia32_tile_loadconfig(&config_edge);");
+    for (const int64_t rest : rests_) {
+      text_.open("if (end_row - whole_end == {})", rest);
+      text_.line("__builtin_ia32_tile_loadconfig(&config_{});", rest_name(rest));
       text_.line("const long row = whole_end;");
       text_.open("for (long panel = first_panel; panel < end_panel; ++panel)");
-      write_call("edge");
+      write_call(rest_name(rest));
       text_.close();
       text_.close();
     }
@@ -246,12 +286,37 @@ class Writer {
     text_.close();
   }
 
+  /// Packs the weights of a task, unless the task before had the same.
+  void write_open_weights() {
+    text_.open("if (held != group * {} + panel_task)", grid().panel_tasks);
+    text_.line("held = group * {} + panel_task;", grid().panel_tasks);
+    text_.open("for (long panel = first_panel; panel < end_panel; ++panel)");
+    text_.line("float* to = (float*)(weights + (panel - first_panel) * {});", panel_size());
+    text_.line("const bf16* from = (const bf16*)inputs[1] + {} + panel * {};",
+               batch_offset(shape_, &BatchAxis::weights_stride),
+               schedule_.panel_columns() * shape_.open->column_stride);
+    const auto pack = [&](int across, int last_lanes) {
+      for (int j = 0; j < across; ++j)
+        text_.line("pack_columns<{}>(from + {}, to + {}, 16, {});", j + 1 == across ? last_lanes : 16,
+                   j * 16 * shape_.open->column_stride, j * 256, across * 256);
+    };
+    if (edge_panel()) {
+      text_.open("if (panel == {})", grid().panels - 1);
+      pack(edge_across_, edge_lanes_);
+      text_.line("continue;");
+      text_.close();
+    }
+    if (grid().panels > 1 || !edge_panel()) pack(schedule_.tiles_across, 16);
+    text_.close();
+    text_.close();
+  }
+
   std::string name_;
   const ProductShape& shape_;
   const TileSchedule& schedule_;
   const Epilogue& epilogue_;
   Text text_;
-  int64_t edge_rows_ = 0;
+  std::set<int64_t> rests_;
   int edge_across_ = 0, edge_lanes_ = 0;
 };
 

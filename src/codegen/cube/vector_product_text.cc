@@ -1,10 +1,14 @@
 // A product on vector registers. Accumulators are named variables: compilers keep arrays of vectors in memory.
+#include "codegen/cube/pack_text.h"
 #include "codegen/cube/product.h"
 #include "codegen/cube/task_grid.h"
 #include "codegen/cube/text.h"
 
 namespace attune::cube {
 namespace {
+
+constexpr int64_t kLineFloats = 16;
+constexpr int64_t kMostUnrolled = 8;
 
 /// The sizes that a tile function is written for.
 struct Tile {
@@ -28,6 +32,7 @@ class Writer {
     text_.paste(vector_vocabulary(schedule_.isa));
     text_.paste(epilogue_text(epilogue_));
     if (pairs()) write_dot();
+    if (packs()) write_packing(text_, shape_, {.lanes = schedule_.isa.lanes});
     write_arguments();
     const Tile full{schedule_.tile_rows, schedule_.tile_vectors, schedule_.isa.lanes};
     const bool has_full_panel = grid().panels > 1 || !edge_panel();
@@ -51,6 +56,9 @@ class Writer {
   bool edge_panel() const { return edge_vectors_ != schedule_.tile_vectors || edge_lanes_ != schedule_.isa.lanes; }
   bool pairs() const { return shape_.src == DType::bf16; }
   bool blocked() const { return schedule_.depth_block > 0; }
+  bool open() const { return shape_.open.has_value(); }
+  bool packs() const { return open() && schedule_.pack_weights; }
+  bool reads_in_place() const { return open() && !schedule_.pack_weights; }
   std::string_view src() const { return element_name(shape_.src); }
   std::string_view dst() const { return element_name(shape_.dst); }
   /// Steps of the depth: elements, or pairs of bf16.
@@ -63,7 +71,15 @@ class Writer {
   static std::string tile_name(const Tile& tile) {
     return fmt::format("tile_{}x{}_{}", tile.rows, tile.vectors, tile.last_lanes);
   }
-  std::string_view tile_depth() const { return blocked() ? ", long first_step, long steps" : ""; }
+  std::string tile_extras() const {
+    return fmt::format("{}{}", blocked() ? ", long first_step, long steps" : "", fetches() ? ", const char* next" : "");
+  }
+  bool fetches() const { return schedule_.fetch_next; }
+  /// Steps between two lines of the next panel that a tile asks for: the tiles of a task share out the whole panel.
+  int64_t steps_between_lines() const {
+    const int64_t tiles = divide_up(std::min(schedule_.task_rows, shape_.rows), schedule_.tile_rows);
+    return std::max<int64_t>(tiles * kLineFloats / schedule_.panel_columns(), 1);
+  }
 
   void write_dot() {
     text_.line("typedef __bf16 vpairs __attribute__((vector_size(64)));");
@@ -80,8 +96,14 @@ class Writer {
     }
     text_.line("{}* dst;", dst());
     text_.line("Operands with;");
+    if (open()) text_.line("long dst_row;      // of the result, where the product's first row is");
+    if (open()) text_.line("long first_panel;  // of those that are packed");
     text_.close(";");
     text_.blank();
+  }
+  /// The position of element `column` of row `r` of a tile in the result.
+  std::string result_at(int r) const {
+    return fmt::format("({}row + {}) * {} + column", open() ? "g.dst_row + " : "", r, shape_.dst_stride);
   }
 
   void write_tile(const Tile& tile) {
@@ -89,7 +111,7 @@ class Writer {
                (tile.vectors - 1) * schedule_.isa.lanes + tile.last_lanes);
     if (blocked()) text_.line("template <bool first, bool last>");
     text_.open("static void {}(const Arguments& g, long row, long column, const float* panel{})", tile_name(tile),
-               tile_depth());
+               tile_extras());
     for (int r = 0; r < tile.rows; ++r) {
       std::string names;
       for (int v = 0; v < tile.vectors; ++v) names += fmt::format("{}c{}_{} = {{}}", v ? ", " : "vf ", r, v);
@@ -121,8 +143,11 @@ class Writer {
   void write_depth_loop(const Tile& tile) {
     const int64_t whole = pairs() ? shape_.depth / 2 : shape_.depth;
     if (whole > 0) {
+      const std::string end = blocked() ? "steps" : std::to_string(whole);
+      text_.line("long k = 0;");
+      if (fetches()) write_fetching_loop(tile, end);
       if (schedule_.unroll > 1) text_.line("#pragma clang loop unroll_count({})", schedule_.unroll);
-      text_.open("for (long k = 0; k < {}; ++k)", blocked() ? "steps" : std::to_string(whole));
+      text_.open("for (; k < {}; ++k)", end);
       write_products(tile, "k", "");
       text_.close();
     }
@@ -134,20 +159,41 @@ class Writer {
     }
   }
 
+  void write_fetching_loop(const Tile& tile, const std::string& end) {
+    const int64_t between = steps_between_lines();
+    text_.open("for (; k + {} <= {}; k += {})", between, end, between);
+    text_.line("__builtin_prefetch(next, 0, 2);");
+    text_.line("next += {};", kLineFloats * 4);
+    text_.line("#pragma clang loop unroll_count({})", std::min(between, kMostUnrolled));
+    text_.open("for (long step = k; step < k + {}; ++step)", between);
+    write_products(tile, "step", "");
+    text_.close();
+    text_.close();
+  }
+
   void write_products(const Tile& tile, const std::string& k, std::string_view how) {
     const int64_t width = static_cast<int64_t>(tile.vectors) * schedule_.isa.lanes;
-    for (int v = 0; v < tile.vectors; ++v) text_.line("const vf b{0} = ((const vf*)panel)[{0}];", v);
+    for (int v = 0; v < tile.vectors; ++v)
+      if (reads_in_place())
+        text_.line("const vf b{} = load<{}>(panel + {});", v, lanes_of(tile, v), v * schedule_.isa.lanes);
+      else
+        text_.line("const vf b{0} = ((const vf*)panel)[{0}];", v);
+    const int64_t next = reads_in_place() ? shape_.open->row_stride : width;
     if (schedule_.prefetch > 0)
       for (int v = 0; v < tile.vectors; ++v)
-        text_.line("__builtin_prefetch(panel + {});", schedule_.prefetch * width + v * schedule_.isa.lanes);
-    text_.line("panel += {};", width);
+        text_.line("__builtin_prefetch(panel + {});", schedule_.prefetch * next + v * schedule_.isa.lanes);
+    text_.line("panel += {};", next);
     for (int r = 0; r < tile.rows; ++r) {
+      const int64_t step = shape_.src_step;
       if (!pairs())
-        text_.line("const vf x{0} = a{0}[{1}] - (vf){{}};", r, k);
-      else if (how.empty())
+        text_.line("const vf x{0} = a{0}[{1}{2}] - (vf){{}};", r, k, step == 1 ? "" : fmt::format(" * {}", step));
+      else if (how.empty() && step == 1)
         text_.line("const vi x{0} = (vi){{}} + ((const int_at*)a{0})[{1}];", r, k);
+      else if (how.empty())
+        text_.line("const vi x{0} = (vi){{}} + (int)(a{0}[{1} * {2}] | (unsigned)a{0}[{1} * {2} + {3}] << 16);", r, k,
+                   2 * step, step);
       else
-        text_.line("const vi x{0} = (vi){{}} + (int)a{0}[{1}];", r, k);
+        text_.line("const vi x{0} = (vi){{}} + (int)a{0}[{1} * {2}];", r, k, step);
       for (int v = 0; v < tile.vectors; ++v)
         if (pairs())
           text_.line("c{0}_{1} = dot(c{0}_{1}, x{0}, b{1});", r, v);
@@ -162,15 +208,15 @@ class Writer {
     text_.open("if constexpr (!first)");
     for (int r = 0; r < tile.rows; ++r)
       for (int v = 0; v < tile.vectors; ++v)
-        text_.line("c{0}_{1} = load<{2}>(g.dst + (row + {0}) * {3} + column + {4});", r, v, lanes_of(tile, v),
-                   shape_.dst_stride, v * schedule_.isa.lanes);
+        text_.line("c{}_{} = load<{}>(g.dst + {} + {});", r, v, lanes_of(tile, v), result_at(r),
+                   v * schedule_.isa.lanes);
     text_.close();
   }
 
   void write_results(const Tile& tile) {
     for (int r = 0; r < tile.rows; ++r) {
       text_.open("");
-      text_.line("const long at = (row + {}) * {} + column;", r, shape_.dst_stride);
+      text_.line("const long at = {};", result_at(r));
       for (int v = 0; v < tile.vectors; ++v) {
         const int n = lanes_of(tile, v), offset = v * schedule_.isa.lanes;
         const std::string done = fmt::format("finish<{0}>(c{1}_{2}, g.with, at + {3}, column + {3})", n, r, v, offset);
@@ -187,14 +233,16 @@ class Writer {
   void write_step() {
     if (blocked()) text_.line("template <bool first, bool last>");
     text_.open("INLINE void tile(const Arguments& g, long row, long panel, long group, const float* weights{})",
-               tile_depth());
-    text_.line("const long column = group * {} + panel * {};", shape_.columns, schedule_.panel_columns());
-    const std::string skip = blocked() ? " + first_step * {}" : "";
+               tile_extras());
+    text_.line("const long column = {}panel * {};", open() ? "" : fmt::format("group * {} + ", shape_.columns),
+               schedule_.panel_columns());
     const auto call = [&](const Tile& tile) {
       const int64_t width = static_cast<int64_t>(tile.vectors) * schedule_.isa.lanes;
-      text_.line("{}{}(g, row, column, weights + panel * {}{}{});", tile_name(tile), blocked() ? "<first, last>" : "",
-                 panel_size(), blocked() ? fmt::format(" + first_step * {}", width) : "",
-                 blocked() ? ", first_step, steps" : "");
+      text_.line("{}{}(g, row, column, weights + {} * {}{}{});", tile_name(tile), blocked() ? "<first, last>" : "",
+                 packs() ? "(panel - g.first_panel)" : "panel",
+                 reads_in_place() ? schedule_.panel_columns() : panel_size(),
+                 blocked() ? fmt::format(" + first_step * {}", width) : "",
+                 fmt::format("{}{}", blocked() ? ", first_step, steps" : "", fetches() ? ", next" : ""));
     };
     const Tile full{schedule_.tile_rows, schedule_.tile_vectors, schedule_.isa.lanes};
     const auto by_panel = [&](int rows) {
@@ -230,10 +278,19 @@ class Writer {
     text_.line("(void)workspace;");
     if (shape_.by_table())
       text_.line("static const {} zeros[{}] __attribute__((aligned(64))) = {{}};", src(), shape_.depth);
+    if (packs()) {
+      text_.line("float packed[{}] __attribute__((aligned(64)));", schedule_.task_panels * panel_size());
+      text_.line("long held = -1;  // the panels that were packed last");
+    }
     open_task_loop(text_, shape_, grid(), schedule_.task_rows, schedule_.task_panels, schedule_.split);
-    text_.line("const Arguments g = {{(const {}*)inputs[0] + group * {}, {}({}*)outputs[0], operands_of(inputs)}};",
-               src(), shape_.depth, shape_.by_table() ? "(const int*)prepared[1], zeros, " : "", dst());
-    text_.line("const float* weights = (const float*)prepared[0] + group * {};", group_size());
+    text_.line("const Arguments g = {{(const {}*)inputs[0] + {}, {}({}*)outputs[0], operands_of(inputs){}}};", src(),
+               open() ? batch_offset(shape_, &BatchAxis::src_stride) : fmt::format("group * {}", shape_.depth),
+               shape_.by_table() ? "(const int*)prepared[1], zeros, " : "", dst(),
+               open() ? fmt::format(", group * {}, first_panel", shape_.rows) : "");
+    if (open())
+      write_open_weights();
+    else
+      text_.line("const float* weights = (const float*)prepared[0] + group * {};", group_size());
     if (blocked()) {
       text_.open("for (long step = 0; step < {0}; step += {1})", steps(), schedule_.depth_block);
       text_.line("const long steps = step + {0} < {1} ? {0} : {1} - step;", schedule_.depth_block, steps());
@@ -243,21 +300,62 @@ class Writer {
     const std::string panel_loop = "for (long panel = first_panel; panel < end_panel; ++panel)";
     const bool rows_inside = schedule_.inner == Axis::rows;
     text_.open("{}", rows_inside ? panel_loop : row_loop);
+    if (fetches())
+      text_.line("const char* next = (const char*)(weights + (panel + 1) * {}{});", panel_size(),
+                 blocked() ? fmt::format(" + step * {}", schedule_.panel_columns()) : "");
     text_.open("{}", rows_inside ? row_loop : panel_loop);
+    const std::string_view fetching = fetches() ? ", next" : "";
     if (blocked()) {
       text_.line("const bool first = step == 0, last = step + {} >= {};", schedule_.depth_block, steps());
-      text_.line("if (first && last) tile<true, true>(g, row, panel, group, weights, step, steps);");
-      text_.line("else if (first) tile<true, false>(g, row, panel, group, weights, step, steps);");
-      text_.line("else if (last) tile<false, true>(g, row, panel, group, weights, step, steps);");
-      text_.line("else tile<false, false>(g, row, panel, group, weights, step, steps);");
+      text_.line("if (first && last) tile<true, true>(g, row, panel, group, weights, step, steps{});", fetching);
+      text_.line("else if (first) tile<true, false>(g, row, panel, group, weights, step, steps{});", fetching);
+      text_.line("else if (last) tile<false, true>(g, row, panel, group, weights, step, steps{});", fetching);
+      text_.line("else tile<false, false>(g, row, panel, group, weights, step, steps{});", fetching);
     } else {
-      text_.line("tile(g, row, panel, group, weights);");
+      text_.line("tile(g, row, panel, group, weights{});", fetching);
+    }
+    if (fetches()) {
+      const int64_t whole = pairs() ? shape_.depth / 2 : shape_.depth;
+      text_.line("next += {} / {} * {};", blocked() ? "steps" : std::to_string(whole), steps_between_lines(),
+                 shape_.taps * kLineFloats * 4);
     }
     text_.close();
     text_.close();
     if (blocked()) text_.close();
     text_.close();
     text_.close();
+  }
+
+  /// The weights of a task: packed, unless the task before had the same, or where they lie.
+  void write_open_weights() {
+    const std::string all =
+        fmt::format("(const {}*)inputs[1] + {}", src(), batch_offset(shape_, &BatchAxis::weights_stride));
+    if (reads_in_place()) {
+      text_.line("const float* weights = {};", all);
+      return;
+    }
+    const int lanes = schedule_.isa.lanes;
+    text_.open("if (held != group * {} + panel_task)", grid().panel_tasks);
+    text_.line("held = group * {} + panel_task;", grid().panel_tasks);
+    text_.open("for (long panel = first_panel; panel < end_panel; ++panel)");
+    text_.line("float* to = packed + (panel - first_panel) * {};", panel_size());
+    text_.line("const {}* from = {} + panel * {};", src(), all, schedule_.panel_columns() * shape_.open->column_stride);
+    const auto pack = [&](int vectors, int last_lanes) {
+      const int64_t width = static_cast<int64_t>(vectors) * lanes;
+      for (int v = 0; v < vectors; ++v)
+        text_.line("pack_columns<{}>(from + {}, to + {}, {}, {});", v + 1 == vectors ? last_lanes : lanes,
+                   v * lanes * shape_.open->column_stride, v * lanes, width, width * lanes);
+    };
+    if (edge_panel()) {
+      text_.open("if (panel == {})", grid().panels - 1);
+      pack(edge_vectors_, edge_lanes_);
+      text_.line("continue;");
+      text_.close();
+    }
+    if (grid().panels > 1 || !edge_panel()) pack(schedule_.tile_vectors, lanes);
+    text_.close();
+    text_.close();
+    text_.line("const float* weights = packed;");
   }
 
   std::string name_;

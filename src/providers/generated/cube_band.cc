@@ -11,14 +11,31 @@ namespace {
 using cube::Axis;
 using cube::divide_up;
 
-cube::DepthwiseAxis axis_of(const WindowAxis& axis) {
-  return {axis.in, axis.out, axis.kernel, axis.stride, axis.dilation, axis.pad_begin};
-}
-
 /// Pixels of a tile that share out an output row with the least left over.
 int64_t even_pixels(int64_t row) { return divide_up(row, divide_up(row, 16)); }
 
+/// Zeros behind the channels of a pixel, so that the pixels of a row of the filter are whole steps of the depth: what
+/// a tile read beyond them would meet weights of zero, but infinity times zero is not a number. The fewest steps, then
+/// the fewest zeros.
+struct WholeSteps {
+  int64_t channels = 0, steps = 0;
+};
+WholeSteps whole_steps(int64_t channels, int64_t kernel) {
+  WholeSteps best;
+  for (int64_t padded = divide_up(channels, 2) * 2; padded < channels + cube::kTileDepth; padded += 2) {
+    const int64_t pairs = kernel * padded / 2;
+    int64_t steps = divide_up(pairs, cube::kTileDepth / 2);
+    while (pairs % steps != 0) ++steps;
+    if (best.steps == 0 || steps < best.steps) best = {padded, steps};
+  }
+  return best;
+}
+
 }  // namespace
+
+cube::DepthwiseAxis band_axis(const WindowAxis& axis) {
+  return {axis.in, axis.out, axis.kernel, axis.stride, axis.dilation, axis.pad_begin};
+}
 
 std::variant<BandProblem, Refusal> band_problem(const Workload& workload) {
   auto found = product_problem(workload);
@@ -33,16 +50,19 @@ std::variant<BandProblem, Refusal> band_problem(const Workload& workload) {
   if (product.taps == 1) return refuse("a convolution of one tap needs no band");
   cube::BandShape& shape = problem.shape;
   shape.images = geometry.batch;
-  shape.channels = geometry.groups * geometry.in_channels;
-  shape.down = axis_of(geometry.axes[0]);
-  shape.across = axis_of(geometry.axes[1]);
+  shape.channels = shape.band_channels = geometry.groups * geometry.in_channels;
+  shape.down = band_axis(geometry.axes[0]);
+  shape.across = band_axis(geometry.axes[1]);
   shape.merged = product.depth % cube::kTileDepth != 0 && geometry.groups == 1 && shape.across.dilation == 1;
   if (product.depth % cube::kTileDepth != 0 && !shape.merged)
     return refuse("{} channels in a group fill no whole tiles", product.depth);
   if (shape.merged) {
     problem.product.merged = shape.across.kernel;
+    const WholeSteps whole = whole_steps(shape.channels, shape.across.kernel);
+    shape.band_channels = whole.channels;
     product.taps = shape.down.kernel;
-    product.depth *= shape.across.kernel;
+    product.depth = whole.channels * shape.across.kernel;
+    shape.step_depth = product.depth / whole.steps;
   }
   if (cube::band_bytes(shape, 1) > kMostBandBytes)
     return refuse("the input rows of one output row, {} bytes, do not fit the stack", cube::band_bytes(shape, 1));
@@ -68,17 +88,21 @@ std::vector<Config> band_configs(const BandProblem& problem, const ProductTarget
                   {"band_inner", inner}};
     if (std::ranges::find(configs, config) == configs.end()) configs.push_back(std::move(config));
   };
+  // Rows that do not share out evenly, as 7 for two threads: columns may.
+  const bool uneven = fair_rows != shape.down.out && fair_rows * target.threads > shape.down.out;
   const int64_t few_rows = std::max<int64_t>(1, std::min<int64_t>(rows, divide_up(rows, 4)));
   for (const auto& [down, across] : {std::pair{2, 2}, std::pair{1, 4}, std::pair{2, 1}, std::pair{1, 3}}) {
     if (across > across_all) continue;
     const int64_t panel = across * int64_t{16};
     const int64_t all = divide_up(shape.product.columns, panel) * panel;
     const int64_t half = divide_up(divide_up(shape.product.columns, target.threads), panel) * panel;
+    const int64_t deep = std::min(most_rows, shape.down.out);
+    if (uneven && half < all) add(down, across, deep, half, "rows");
     for (const char* inner : {"rows", "columns"}) {
       add(down, across, rows, all, inner);
       add(down, across, few_rows, all, inner);
     }
-    if (half < all) add(down, across, std::min(most_rows, shape.down.out), half, "rows");
+    if (half < all) add(down, across, deep, half, "rows");
   }
   return configs;
 }
@@ -103,9 +127,7 @@ cube::BandSchedule band_schedule(const BandProblem& problem, const Config& confi
 }
 
 Tensor pack_band_weights(const BandProblem& problem, const cube::BandSchedule& schedule, const Tensor& weights) {
-  cube::TileSchedule tiles;
-  tiles.tiles_across = schedule.tiles_across;
-  return pack_tile_weights(problem.product, tiles, weights);
+  return pack_tile_weights(problem.product, {schedule.panel_columns(), problem.shape.step_depth}, weights);
 }
 
 }  // namespace attune::generated

@@ -16,6 +16,8 @@ std::vector<Config> band_configs(const BandProblem& problem, const ProductTarget
 cube::BandSchedule band_schedule(const BandProblem& problem, const Config& config);
 Tensor pack_band_weights(const BandProblem& problem, const cube::BandSchedule& schedule, const Tensor& weights);
 
+cube::DepthwiseAxis band_axis(const WindowAxis& axis);
+
 inline constexpr int64_t kMostBandBytes = 1 << 20;  // on the stack
 
 }  // namespace attune::generated

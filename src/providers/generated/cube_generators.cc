@@ -2,6 +2,7 @@
 
 #include "providers/generated/cube_band.h"
 #include "providers/generated/cube_depthwise.h"
+#include "providers/generated/cube_rows.h"
 #include "providers/generated/cube_schedule.h"
 #include "providers/generated/cube_winograd.h"
 
@@ -41,6 +42,14 @@ std::vector<std::string> texts_in(const std::vector<Config>& configs, const std:
   return values;
 }
 
+/// Only weights that are packed ahead can be fetched ahead.
+std::vector<int64_t> panels_ahead(const ProductProblem& problem) {
+  return problem.shape.open ? std::vector<int64_t>{0} : std::vector<int64_t>{0, 1};
+}
+
+/// Of the position of `inner` among rows and columns, and of fetch_next.
+bool rows_pass_a_panel(std::span<const int64_t> values) { return values[0] == 0 || values[1] == 0; }
+
 /// 1/1, 1/2, … 1/64 of all, each at least `least`: how much of an axis one task takes.
 std::set<int64_t> shares(int64_t all, int64_t least) {
   std::set<int64_t> values;
@@ -53,6 +62,7 @@ GeneratedKernel product_kernel(const ProductProblem& problem, std::string text, 
   GeneratedKernel kernel;
   kernel.source = {std::move(text), kEntry};
   kernel.task_count = tasks;
+  if (problem.shape.open) return kernel;
   kernel.taken_over = {kWeights};
   kernel.prepare = [problem, tile_rows, pack = std::move(pack)](std::span<const Tensor* const> constants) {
     std::vector<Tensor> prepared{pack(*constants[kWeights])};
@@ -60,6 +70,24 @@ GeneratedKernel product_kernel(const ProductProblem& problem, std::string text, 
     return prepared;
   };
   return kernel;
+}
+
+/// Columns of a tile's panel, from the value of "tile" (6x64).
+int64_t columns_of_tile(const std::string& tile) { return std::stoll(tile.substr(tile.find('x') + 1)); }
+
+/// Declares how open weights are read, and that those which are packed fit the stack.
+void require_packable(const ProductProblem& problem, const std::vector<Config>& sweep, GeneratorSpace& space,
+                      const Param& tile, const Param& columns) {
+  const auto orders = texts_in(sweep, "weights"), tiles = texts_in(sweep, "tile");
+  const Param weights = space.categorical("weights", orders);
+  space.require(
+      {tile, columns, weights},
+      [problem, orders, tiles](std::span<const int64_t> v) {
+        const int64_t panel = columns_of_tile(tiles.at(static_cast<size_t>(v[0])));
+        return orders.at(static_cast<size_t>(v[2])) == "direct" ||
+               packed_weight_bytes(problem, panel, v[1]) <= kMostPackedBytes;
+      },
+      "the packed weights of a task fit the stack");
 }
 
 std::vector<Config> vector_sweep(const Workload& workload) {
@@ -70,6 +98,9 @@ std::vector<Config> tile_sweep(const Workload& workload) {
 }
 std::vector<Config> band_sweep(const Workload& workload) {
   return band_configs(require(band_problem(workload)), host_target());
+}
+std::vector<Config> rows_sweep(const Workload& workload) {
+  return rows_configs(require(rows_problem(workload)), host_target());
 }
 std::vector<Config> winograd_sweep(const Workload& workload) {
   return winograd_configs(require(winograd_problem(workload)), host_target());
@@ -96,16 +127,21 @@ std::vector<Config> CubeVectorsGenerator::offered(const Workload& workload) cons
 void CubeVectorsGenerator::declare(const Workload& workload, GeneratorSpace& space) const {
   const ProductProblem problem = require(product_problem(workload));
   const auto sweep = vector_sweep(workload);
-  space.categorical("tile", texts_in(sweep, "tile"));
+  const Param tile = space.categorical("tile", texts_in(sweep, "tile"));
   space.ordinal("task_rows", numbers_in(sweep, "task_rows", shares(problem.shape.rows, 1)));
-  space.ordinal("task_columns", numbers_in(sweep, "task_columns", shares(problem.shape.columns, 16)));
-  space.categorical("inner", {"rows", "columns"});
+  const Param columns =
+      space.ordinal("task_columns", numbers_in(sweep, "task_columns", shares(problem.shape.columns, 16)));
+  if (problem.shape.open) require_packable(problem, sweep, space, tile, columns);
+  const Param inner = space.categorical("inner", {"rows", "columns"});
   space.categorical("split", {"rows", "columns"});
-  const bool can_block =
-      !problem.shape.by_table() && problem.shape.src == DType::f32 && problem.shape.dst == DType::f32;
-  space.ordinal("depth_block", can_block ? std::vector<int64_t>{0, 96, 128, 256, 512} : std::vector<int64_t>{0});
+  const bool can_block = !problem.shape.open && !problem.shape.by_table() && problem.shape.src == DType::f32 &&
+                         problem.shape.dst == DType::f32;
+  const std::set<int64_t> blocks{0, 96, 128, 256, 512, 768};
+  space.ordinal("depth_block", numbers_in(sweep, "depth_block", can_block ? blocks : std::set<int64_t>{0}));
   space.ordinal("unroll", {1, 2, 4});
   space.ordinal("prefetch", {0, 8, 16});
+  const Param fetch_next = space.ordinal("fetch_next", panels_ahead(problem));
+  space.require({inner, fetch_next}, rows_pass_a_panel, "the next panel is fetched while rows pass this one");
 }
 
 GeneratedKernel CubeVectorsGenerator::emit(const Workload& workload, const Config& config) const {
@@ -138,20 +174,29 @@ void CubeTilesGenerator::declare(const Workload& workload, GeneratorSpace& space
   const Param height = space.ordinal("tiles_height", numbers_in(sweep, "tiles_height", {}));
   const Param rows =
       space.ordinal("tiles_task_rows", numbers_in(sweep, "tiles_task_rows", shares(problem.shape.rows, 16)));
-  space.ordinal("tiles_task_columns", numbers_in(sweep, "tiles_task_columns", shares(problem.shape.columns, 16)));
+  const Param columns =
+      space.ordinal("tiles_task_columns", numbers_in(sweep, "tiles_task_columns", shares(problem.shape.columns, 16)));
   const auto sources = texts_in(sweep, "tiles_src");
   const Param src = space.categorical("tiles_src", sources);
-  space.categorical("tiles_inner", {"rows", "columns"});
+  const Param inner = space.categorical("tiles_inner", {"rows", "columns"});
   space.categorical("tiles_split", {"rows", "columns"});
+  const Param fetch_next = space.ordinal("tiles_fetch_next", panels_ahead(problem));
+  space.require({inner, fetch_next}, rows_pass_a_panel, "the next panel is fetched while rows pass this one");
   const auto names = texts_in(sweep, "tiles");
   space.require(
-      {tiles, height, rows, src},
-      [problem, names, sources](std::span<const int64_t> v) {
-        const std::string& across = names.at(static_cast<size_t>(v[0]));
-        return packed_bytes(problem, across[0] - '0', v[1], v[2], sources.at(static_cast<size_t>(v[3]))) <=
+      {height, rows, src},
+      [problem, sources](std::span<const int64_t> v) {
+        return packed_bytes(problem, v[0], round_up(v[1], v[0]), sources.at(static_cast<size_t>(v[2]))) <=
                kMostPackedBytes;
       },
       "the packed rows of a task fit the stack");
+  space.require(
+      {tiles, columns},
+      [problem, names](std::span<const int64_t> v) {
+        const int64_t panel = 16 * columns_of_tile(names.at(static_cast<size_t>(v[0])));
+        return packed_weight_bytes(problem, panel, v[1]) <= kMostPackedBytes;
+      },
+      "the packed weights of a task fit the stack");
 }
 
 GeneratedKernel CubeTilesGenerator::emit(const Workload& workload, const Config& config) const {
@@ -160,8 +205,9 @@ GeneratedKernel CubeTilesGenerator::emit(const Workload& workload, const Config&
   return product_kernel(
       problem, cube::tile_product_text(kEntry, problem.shape, schedule, problem.epilogue),
       cube::product_tasks(problem.shape, schedule.panel_columns(), schedule.task_rows, schedule.task_panels),
-      schedule.tile_rows,
-      [problem, schedule](const Tensor& weights) { return pack_tile_weights(problem, schedule, weights); });
+      schedule.tile_rows, [problem, schedule](const Tensor& weights) {
+        return pack_tile_weights(problem, {schedule.panel_columns()}, weights);
+      });
 }
 
 std::optional<Refusal> CubeBandsGenerator::find_refusal(const Workload& workload) const {
@@ -193,10 +239,48 @@ GeneratedKernel CubeBandsGenerator::emit(const Workload& workload, const Config&
   const cube::BandSchedule schedule = band_schedule(problem, config);
   GeneratedKernel kernel;
   kernel.source = {cube::band_text(kEntry, problem.shape, schedule, problem.product.epilogue), kEntry};
-  kernel.task_count = cube::band_tasks(problem.shape, schedule);
+  kernel.task_count =
+      cube::band_tasks(problem.shape, schedule.panel_columns(), schedule.band_rows, schedule.task_panels);
   kernel.taken_over = {kWeights};
   kernel.prepare = [problem, schedule](std::span<const Tensor* const> constants) {
     return std::vector<Tensor>{pack_band_weights(problem, schedule, *constants[kWeights])};
+  };
+  return kernel;
+}
+
+std::optional<Refusal> CubeRowsGenerator::find_refusal(const Workload& workload) const {
+  const auto problem = rows_problem(workload);
+  if (const auto* refusal = std::get_if<Refusal>(&problem)) return *refusal;
+  if (rows_sweep(workload).empty()) return refuse("bands need instructions that this machine lacks or that are masked");
+  return std::nullopt;
+}
+
+std::vector<Config> CubeRowsGenerator::offered(const Workload& workload) const {
+  return first_few(rows_sweep(workload));
+}
+
+void CubeRowsGenerator::declare(const Workload& workload, GeneratorSpace& space) const {
+  const BandProblem problem = require(rows_problem(workload));
+  const auto sweep = rows_sweep(workload);
+  space.categorical("rows_tile", texts_in(sweep, "rows_tile"));
+  std::set<int64_t> heights;
+  for (const int64_t rows : shares(problem.shape.down.out, 1))
+    if (cube::band_bytes(problem.shape, rows) <= kMostBandBytes) heights.insert(rows);
+  space.ordinal("rows_height", numbers_in(sweep, "rows_height", heights));
+  space.ordinal("rows_columns", numbers_in(sweep, "rows_columns", shares(problem.shape.product.columns, 16)));
+  space.categorical("rows_inner", {"rows", "columns"});
+}
+
+GeneratedKernel CubeRowsGenerator::emit(const Workload& workload, const Config& config) const {
+  const BandProblem problem = require(rows_problem(workload));
+  const cube::BandVectorSchedule schedule = rows_schedule(problem, host_target(), config);
+  GeneratedKernel kernel;
+  kernel.source = {cube::band_vector_text(kEntry, problem.shape, schedule, problem.product.epilogue), kEntry};
+  kernel.task_count =
+      cube::band_tasks(problem.shape, schedule.panel_columns(), schedule.band_rows, schedule.task_panels);
+  kernel.taken_over = {kWeights};
+  kernel.prepare = [problem, schedule](std::span<const Tensor* const> constants) {
+    return std::vector<Tensor>{pack_rows_weights(problem, schedule, *constants[kWeights])};
   };
   return kernel;
 }
@@ -275,6 +359,7 @@ std::vector<Config> cube_sweep(const Workload& workload) {
   const CubeWinogradGenerator winograd;
   const CubeBandsGenerator bands;
   const CubeTilesGenerator tiles;
+  const CubeRowsGenerator rows;
   const CubeVectorsGenerator vectors;
   const CubeDepthwiseGenerator depthwise;
   std::vector<Config> configs;
@@ -288,6 +373,7 @@ std::vector<Config> cube_sweep(const Workload& workload) {
   append(winograd, winograd_sweep);
   append(bands, band_sweep);
   append(tiles, tile_sweep);
+  append(rows, rows_sweep);
   append(vectors, vector_sweep);
   append(depthwise, depthwise_sweep);
   return configs;

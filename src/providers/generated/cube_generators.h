@@ -1,5 +1,5 @@
-// The cube generators: products with constant weights on vector registers and on AMX tiles, convolutions by bands of
-// rows on AMX tiles, Winograd convolution and depthwise convolution.
+// The cube generators: products on vector registers and on AMX tiles, convolutions by bands of rows on both, Winograd
+// convolution and depthwise convolution.
 #pragma once
 
 #include "providers/generated/generator.h"
@@ -27,6 +27,15 @@ class CubeTilesGenerator final : public Generator {
 class CubeBandsGenerator final : public Generator {
  public:
   std::string_view name() const override { return "cube_bands"; }
+  std::optional<Refusal> find_refusal(const Workload& workload) const override;
+  std::vector<Config> offered(const Workload& workload) const override;
+  void declare(const Workload& workload, GeneratorSpace& space) const override;
+  GeneratedKernel emit(const Workload& workload, const Config& config) const override;
+};
+
+class CubeRowsGenerator final : public Generator {
+ public:
+  std::string_view name() const override { return "cube_rows"; }
   std::optional<Refusal> find_refusal(const Workload& workload) const override;
   std::vector<Config> offered(const Workload& workload) const override;
   void declare(const Workload& workload, GeneratorSpace& space) const override;

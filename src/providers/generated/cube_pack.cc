@@ -8,24 +8,27 @@
 namespace attune::generated {
 namespace {
 
-/// The element of the weights that a product multiplies with element `c` of piece `tap` for a column of a group.
+/// The element of the weights that a product multiplies with element `c` of piece `tap` for a column of a group; -1
+/// for zeros between merged taps.
 class WeightsIndex {
  public:
   explicit WeightsIndex(const ProductProblem& problem)
       : shape_(problem.shape),
         conv_(problem.conv.has_value()),
         merged_(problem.merged),
-        channels_(problem.shape.depth / problem.merged) {}
+        spread_(problem.shape.depth / problem.merged),
+        channels_(conv_ ? problem.conv->in_channels : spread_) {}
   int64_t operator()(int64_t group, int64_t column, int64_t tap, int64_t c) const {
     if (!conv_) return c * shape_.columns + column;
-    return ((group * shape_.columns + column) * channels_ + c % channels_) * shape_.taps * merged_ + tap * merged_ +
-           c / channels_;
+    if (c % spread_ >= channels_) return -1;
+    return ((group * shape_.columns + column) * channels_ + c % spread_) * shape_.taps * merged_ + tap * merged_ +
+           c / spread_;
   }
 
  private:
   const cube::ProductShape& shape_;
   bool conv_;
-  int64_t merged_, channels_;  // of one tap
+  int64_t merged_, spread_, channels_;  // of one tap, with zeros and without
 };
 
 /// The same loop for every order: panels of `panel_columns`, the last padded to whole `lanes`; in each the taps, in
@@ -37,7 +40,7 @@ template <class T, class Place> Tensor pack(const ProductProblem& problem, const
   const int64_t steps = cube::divide_up(shape.depth, step_depth) * shape.taps;
   const int64_t padded_columns = cube::divide_up(shape.columns, lanes) * lanes;
   const int64_t group_size = padded_columns * steps * step_depth;
-  Tensor packed = Tensor::zeros(weights.dtype(), {shape.groups * group_size});
+  Tensor packed = Tensor::lasting(weights.dtype(), {shape.groups * group_size});
   const T* from = weights.data<T>();
   T* to = packed.mutable_data<T>();
   const int64_t panels = cube::divide_up(shape.columns, panel_columns);
@@ -51,7 +54,8 @@ template <class T, class Place> Tensor pack(const ProductProblem& problem, const
       for (int64_t tap = 0; tap < shape.taps; ++tap)
         for (int64_t c = 0; c < shape.depth; ++c) {
           T* step = panel + (tap * cube::divide_up(shape.depth, step_depth) + c / step_depth) * step_depth * width;
-          for (int64_t n = 0; n < columns; ++n) step[place(n, c % step_depth)] = from[index(group, first + n, tap, c)];
+          for (int64_t n = 0; n < columns; ++n)
+            if (const int64_t at = index(group, first + n, tap, c); at >= 0) step[place(n, c % step_depth)] = from[at];
         }
     }
   });
@@ -67,10 +71,11 @@ Tensor pack_vector_weights(const ProductProblem& problem, const cube::VectorSche
   return pack<BFloat16>(problem, weights, columns, lanes, 2, [](int64_t n, int64_t c) { return 2 * n + c; });
 }
 
-Tensor pack_tile_weights(const ProductProblem& problem, const cube::TileSchedule& schedule, const Tensor& weights) {
-  // A step of the depth is a row of tiles; a tile holds 16 pairs of the depth for 16 columns.
-  return pack<BFloat16>(problem, weights, schedule.panel_columns(), 16, cube::kTileDepth,
-                        [](int64_t n, int64_t c) { return n / 16 * 512 + c / 2 * 32 + n % 16 * 2 + c % 2; });
+Tensor pack_tile_weights(const ProductProblem& problem, const TilePanels& panels, const Tensor& weights) {
+  // A step of the depth is a row of tiles; a tile holds up to 16 pairs of the depth for 16 columns.
+  const int64_t tile = panels.step_depth * 16;
+  return pack<BFloat16>(problem, weights, panels.columns, 16, panels.step_depth,
+                        [tile](int64_t n, int64_t c) { return n / 16 * tile + c / 2 * 32 + n % 16 * 2 + c % 2; });
 }
 
 Tensor row_table(const ProductProblem& problem, int64_t tile_rows) {

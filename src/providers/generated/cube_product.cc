@@ -8,7 +8,7 @@
 namespace attune::generated {
 namespace {
 
-constexpr int kConvBias = 2;
+constexpr int kBias = 2;  // of a convolution; what a Gemm adds
 
 /// The channel (or column) dim of the result: axis 1 of a convolution's, the last of a product's.
 size_t channel_axis(const Workload& workload) { return is_conv(workload) ? 1 : workload.output(0).dims.size() - 1; }
@@ -27,6 +27,14 @@ std::optional<cube::Reach> reach_of(const Workload& workload, const TensorSpec& 
 
 bool served_type(DType dtype) { return dtype == DType::f32 || dtype == DType::bf16; }
 
+/// One constant matrix that all rows meet.
+bool packs_ahead(const Workload& workload) {
+  const TensorSpec& weights = workload.input(1);
+  return is_matmul(workload) && weights.constant && !weights.dims.empty() &&
+         element_count(weights.dims) == (weights.dims.size() == 1 ? 1 : weights.dims.back()) *
+                                            (workload.input(0).dims.empty() ? 1 : workload.input(0).dims.back());
+}
+
 std::variant<ProductProblem, Refusal> matmul_problem(const Workload& workload) {
   const TensorSpec &a = workload.input(0), &b = workload.input(1), &c = workload.output(0);
   ProductProblem problem;
@@ -35,8 +43,6 @@ std::variant<ProductProblem, Refusal> matmul_problem(const Workload& workload) {
     return refuse("a matrix product takes plain operands, got {}", to_text(a.layout == Layout::plain ? c : a));
   problem.shape.depth = a.dims.back();
   problem.shape.columns = b.dims.size() == 1 ? 1 : b.dims.back();
-  if (element_count(b.dims) != problem.shape.depth * problem.shape.columns)
-    return refuse("weights of a batch of products, {}, are packed one matrix at a time", to_text(b));
   if ((a.dims.size() == 1 || b.dims.size() == 1) && workload.inputs.size() > 2)
     return refuse("a fused product with a vector");
   problem.shape.rows = element_count(a.dims) / std::max<int64_t>(problem.shape.depth, 1);
@@ -92,7 +98,11 @@ std::variant<cube::Epilogue, Refusal> cube_epilogue(const Workload& workload, in
     step.kind = EpilogueStep::Kind::add;
     step.input = bias;
     epilogue.steps.push_back(step);
-    add_operand(bias, cube::Reach::row);
+    const std::optional<cube::Reach> reach =
+        is_conv(workload) ? cube::Reach::row : reach_of(workload, workload.input(static_cast<size_t>(bias)));
+    if (!reach)
+      return refuse("what is added, {}, spreads over rows", to_text(workload.input(static_cast<size_t>(bias))));
+    add_operand(bias, *reach);
   }
   for (const EpilogueStep& step : parse_epilogue(workload.attributes)) {
     epilogue.steps.push_back(step);
@@ -111,22 +121,28 @@ std::variant<cube::Epilogue, Refusal> cube_epilogue(const Workload& workload, in
 }
 
 std::variant<ProductProblem, Refusal> product_problem(const Workload& workload) {
-  if (!is_conv(workload) && !is_matmul(workload)) return refuse("operator '{}' is no matrix product", workload.op);
+  if (!is_conv(workload) && !is_open_product(workload))
+    return refuse("operator '{}' is no matrix product", workload.op);
   const TensorSpec &src = workload.input(0), &weights = workload.input(1), &dst = workload.output(0);
   if (!served_type(src.dtype) || src.dtype != weights.dtype || !served_type(dst.dtype))
     return refuse("products are generated for f32 and bf16, got {} and {} -> {}", dtype_name(src.dtype),
                   dtype_name(weights.dtype), dtype_name(dst.dtype));
-  if (!weights.constant) return refuse("the weights are not constant, so they cannot be packed ahead");
+  if (is_conv(workload) && !weights.constant)
+    return refuse("the filters are not constant, so they cannot be packed ahead");
   if (element_count(src.dims) == 0 || element_count(weights.dims) == 0 || element_count(dst.dims) == 0)
     return refuse("an operand is empty");
-  auto result = is_conv(workload) ? conv_problem(workload) : matmul_problem(workload);
+  auto result = is_conv(workload)       ? conv_problem(workload)
+                : packs_ahead(workload) ? matmul_problem(workload)
+                                        : open_product_problem(workload);
   if (const auto* refusal = std::get_if<Refusal>(&result)) return *refusal;
   auto& problem = std::get<ProductProblem>(result);
   problem.shape.src = src.dtype;
   problem.shape.dst = dst.dtype;
-  auto epilogue = cube_epilogue(workload, is_conv(workload) ? kConvBias : -1);
+  auto epilogue = cube_epilogue(workload, is_conv(workload) || !is_matmul(workload) ? kBias : -1);
   if (const auto* refusal = std::get_if<Refusal>(&epilogue)) return *refusal;
+  const float scale = problem.epilogue.scale;
   problem.epilogue = std::get<cube::Epilogue>(std::move(epilogue));
+  problem.epilogue.scale = scale;
   return result;
 }
 

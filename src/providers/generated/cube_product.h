@@ -1,5 +1,5 @@
-// A workload seen as a matrix product with constant weights: matrix products themselves, and convolutions in
-// channels-last order.
+// A workload seen as a matrix product: matrix products themselves, with weights packed ahead where they are constant,
+// and convolutions in channels-last order.
 #pragma once
 
 #include "codegen/cube/product.h"
@@ -16,14 +16,19 @@ struct ProductProblem {
   cube::ProductShape shape;
   cube::Epilogue epilogue;
   std::optional<ConvGeometry> conv;  // nothing: a matrix product
-  int64_t merged = 1;                // taps side by side that make one piece of `depth` elements
+  int64_t merged = 1;                // taps side by side that make one piece of `depth` elements, zeros after each
 };
 
 /// The problem, or why the workload is none.
 std::variant<ProductProblem, Refusal> product_problem(const Workload& workload);
 
+/// A product whose operands may both change from run to run, without the epilogue's steps; and whether the workload is
+/// of an operator that is one.
+std::variant<ProductProblem, Refusal> open_product_problem(const Workload& workload);
+bool is_open_product(const Workload& workload);
+
 /// How the steps of a node's epilogue spread over its result; also serves depthwise convolution. `bias` is the input
-/// that holds a convolution's bias, -1 for operators without one.
+/// that holds a convolution's bias or what a Gemm adds, -1 for operators without one.
 std::variant<cube::Epilogue, Refusal> cube_epilogue(const Workload& workload, int bias);
 
 /// Whether the workload is a Conv or FusedConv; whether it is a MatMul or FusedMatMul.
@@ -32,7 +37,11 @@ bool is_matmul(const Workload& workload);
 
 /// Weights in the order that the kernels read them.
 Tensor pack_vector_weights(const ProductProblem& problem, const cube::VectorSchedule& schedule, const Tensor& weights);
-Tensor pack_tile_weights(const ProductProblem& problem, const cube::TileSchedule& schedule, const Tensor& weights);
+struct TilePanels {
+  int64_t columns = 0;                    // of a panel
+  int64_t step_depth = cube::kTileDepth;  // two for each row of a tile of weights
+};
+Tensor pack_tile_weights(const ProductProblem& problem, const TilePanels& panels, const Tensor& weights);
 /// Where the pieces of each row begin; empty() for rows at equal distances.
 Tensor row_table(const ProductProblem& problem, int64_t tile_rows);
 

@@ -8,6 +8,7 @@
 #include "providers/generated/config_values.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace attune::generated {
 namespace {
@@ -15,22 +16,8 @@ namespace {
 using cube::Axis;
 using cube::divide_up;
 
-Axis axis_of(const Config& config, const char* key) {
-  const std::string_view text = text_of(config, key);
-  if (text == "rows") return Axis::rows;
-  if (text == "columns") return Axis::columns;
-  throw UserError("{} is '{}', expected rows or columns", key, text);
-}
-
-int64_t round_up(int64_t value, int64_t step) { return divide_up(value, step) * step; }
-
-const char* axis_name(Axis axis) { return axis == Axis::rows ? "rows" : "columns"; }
-
-/// Rows and vectors of a register tile. The accumulators leave room for a row of weights and a broadcast: a tile that
+/// The accumulators leave room for a row of weights and a broadcast: a tile that
 /// does not (7x4 of 32 registers) spills in the inner loop and runs at half of the speed.
-struct RegisterTile {
-  int rows, vectors;
-};
 constexpr RegisterTile kTiles512[] = {{6, 4}, {8, 3}, {9, 3}, {14, 2}, {12, 2}, {24, 1}, {5, 5}, {4, 6}};
 constexpr RegisterTile kTiles256[] = {{6, 2}, {4, 3}, {12, 1}};
 
@@ -53,6 +40,14 @@ double tiling_cost(const cube::ProductShape& shape, RegisterTile tile, int lanes
   return sum;
 }
 
+/// How open weights may be read, the better first: few rows do not pay for packing.
+std::vector<const char*> weight_orders(const ProductProblem& problem) {
+  if (!problem.shape.open) return {""};
+  if (!weights_in_place(problem)) return {"packed"};
+  constexpr int64_t kFewRows = 12;
+  return problem.shape.rows <= kFewRows ? std::vector{"direct", "packed"} : std::vector{"packed", "direct"};
+}
+
 Config vector_config(RegisterTile tile, int lanes, int64_t task_rows, int64_t task_columns, Axis inner, Axis split,
                      int64_t depth_block) {
   return {{"tile", fmt::format("{}x{}", tile.rows, tile.vectors * lanes)},
@@ -62,25 +57,52 @@ Config vector_config(RegisterTile tile, int lanes, int64_t task_rows, int64_t ta
           {"split", axis_name(split)},
           {"depth_block", std::to_string(depth_block)},
           {"unroll", "2"},
-          {"prefetch", "0"}};
+          {"prefetch", "0"},
+          {"fetch_next", "0"}};
+}
+
+/// Weights that no cache keeps between runs stream in while they are used: each thread reads its own columns, every row
+/// passes a panel while the next one arrives, and two panels and the rows share L2.
+std::optional<Config> streaming_config(const ProductProblem& problem, const ProductTarget& target, RegisterTile tile) {
+  const cube::ProductShape& shape = problem.shape;
+  const int64_t panel = static_cast<int64_t>(tile.vectors) * target.isa.lanes;
+  const int64_t element = bit_width(shape.src) / 8;
+  const int64_t depth = shape.depth * shape.taps;
+  constexpr int64_t kFewestPasses = 4;  // of a panel: below, its bytes are most of the work and nothing hides them
+  if (shape.open) return std::nullopt;
+  if (depth * shape.columns * element <= target.l2_bytes / 2 || shape.rows < kFewestPasses * tile.rows)
+    return std::nullopt;
+  const int64_t columns = round_up(divide_up(shape.columns, target.threads), panel);
+  const int64_t rows = round_up(shape.rows, tile.rows);
+  const bool can_block = !shape.by_table() && shape.src == DType::f32 && shape.dst == DType::f32;
+  const int64_t held = (2 * panel + std::min(shape.rows, rows)) * element;  // bytes for each step of the depth
+  const int64_t block = target.l2_bytes * 3 / 4 / held / 64 * 64;
+  if (block < depth && (!can_block || block < 128)) return std::nullopt;
+  Config config = vector_config(tile, target.isa.lanes, rows, columns, Axis::rows, Axis::columns,
+                                block < depth ? divide_up(depth, divide_up(depth, block)) : 0);
+  config.insert_or_assign("fetch_next", std::to_string(1));
+  return config;
 }
 
 void append_vector_configs(const ProductProblem& problem, const ProductTarget& target, std::vector<Config>& configs) {
   const cube::ProductShape& shape = problem.shape;
   const int lanes = target.isa.lanes;
-  std::vector<RegisterTile> tiles(lanes == 16 ? std::vector<RegisterTile>(std::begin(kTiles512), std::end(kTiles512))
-                                              : std::vector<RegisterTile>(std::begin(kTiles256), std::end(kTiles256)));
-  for (RegisterTile& tile : tiles) {
-    tile.rows = static_cast<int>(std::min<int64_t>(tile.rows, shape.rows));
-    tile.vectors = static_cast<int>(std::min<int64_t>(tile.vectors, divide_up(shape.columns, lanes)));
-  }
-  std::ranges::stable_sort(tiles, {}, [&](const RegisterTile& tile) { return tiling_cost(shape, tile, lanes); });
+  const std::vector<RegisterTile> tiles = register_tiles(shape, target);
   const int64_t row_bytes = shape.depth * shape.taps * (bit_width(shape.src) / 8);
   const int64_t weight_bytes = row_bytes * shape.columns;
   std::vector<Config> later;
+  std::vector<RegisterTile> by_share = tiles;  // whichever is quickest on the columns of one thread
+  std::ranges::stable_sort(by_share, {}, [&](const RegisterTile& tile) {
+    cube::ProductShape share = shape;
+    share.columns = round_up(divide_up(shape.columns, target.threads), static_cast<int64_t>(tile.vectors) * lanes);
+    return tiling_cost(share, tile, lanes);
+  });
+  for (const RegisterTile tile : by_share)
+    if (auto config = streaming_config(problem, target, tile))
+      (configs.empty() ? configs : later).push_back(std::move(*config));
   for (size_t i = 0; i < tiles.size(); ++i) {
     const RegisterTile tile = tiles[i];
-    const int64_t threads = target.threads;
+    const int64_t threads = threads_of_one(problem, target);
     const bool by_rows = shape.rows >= 4 * tile.rows * threads;
     // Rows of a task: a share of them for each thread, no more than half of L2 holds.
     const int64_t fair = round_up(divide_up(shape.rows, threads), tile.rows);
@@ -94,25 +116,36 @@ void append_vector_configs(const ProductProblem& problem, const ProductTarget& t
       // Weights that fit beside the rows stay; else each panel passes all rows of a task.
       const Axis inner = weight_bytes <= target.l2_bytes / 2 && rows_first ? Axis::columns : Axis::rows;
       const Axis other = inner == Axis::rows ? Axis::columns : Axis::rows;
-      configs.push_back(vector_config(tile, lanes, rows, columns, inner, split, 0));
-      later.push_back(vector_config(tile, lanes, rows, columns, other, split, 0));
-      if (!shape.by_table() && shape.src == DType::f32 && shape.dst == DType::f32 && shape.depth >= 768)
+      for (const std::string_view order : weight_orders(problem)) {
+        const int64_t some = order == "packed" ? packable_columns(problem, panel, columns) : columns;
+        if (some == 0) continue;
+        for (auto& [to, axis] : {std::pair{&configs, inner}, std::pair{&later, other}}) {
+          to->push_back(vector_config(tile, lanes, rows, some, axis, split, 0));
+          if (!order.empty()) to->back()["weights"] = order;
+        }
+      }
+      if (!shape.open && !shape.by_table() && shape.src == DType::f32 && shape.dst == DType::f32 && shape.depth >= 768)
         later.push_back(vector_config(tile, lanes, rows, columns, inner, split, 256));
     }
   }
   configs.insert(configs.end(), later.begin(), later.end());
 }
 
-Config tile_config(int down, int across, int tile_rows, int64_t task_rows, int64_t task_columns, bool packed,
-                   Axis inner, Axis split) {
-  return {{"tiles", fmt::format("{}x{}", down, across)},
-          {"tiles_height", std::to_string(tile_rows)},
-          {"tiles_task_rows", std::to_string(task_rows)},
-          {"tiles_task_columns", std::to_string(task_columns)},
-          {"tiles_src", packed ? "packed" : "direct"},
-          {"tiles_inner", axis_name(inner)},
-          {"tiles_split", axis_name(split)}};
+}  // namespace
+
+void require_panels_ahead(const ProductProblem& problem, bool fetch_next, Axis inner) {
+  if (fetch_next && (inner != Axis::rows || problem.shape.open))
+    throw UserError("the next panel is fetched while rows pass this one: that needs rows inside and constant weights");
 }
+
+Axis axis_of(const Config& config, const char* key) {
+  const std::string_view text = text_of(config, key);
+  if (text == "rows") return Axis::rows;
+  if (text == "columns") return Axis::columns;
+  throw UserError("{} is '{}', expected rows or columns", key, text);
+}
+
+const char* axis_name(Axis axis) { return axis == Axis::rows ? "rows" : "columns"; }
 
 std::vector<Config> distinct(std::vector<Config> configs) {
   std::vector<Config> out;
@@ -121,53 +154,37 @@ std::vector<Config> distinct(std::vector<Config> configs) {
   return out;
 }
 
-constexpr int64_t kPackedBytes = kMostPackedBytes / 2;  // what a sweep packs
-
-/// Heights of tiles: 16, and the one that covers the rows with the least left over.
-std::vector<int> tile_heights(int64_t rows, int down) {
-  int best = 16;
-  const auto waste = [&](int height) { return round_up(rows, static_cast<int64_t>(height) * down) - rows; };
-  for (int height = 15; height >= 8; --height)
-    if (waste(height) < waste(best)) best = height;
-  if (rows < 16) return {static_cast<int>(rows)};
-  return best == 16 ? std::vector<int>{16} : std::vector<int>{16, best};
+int64_t packable_columns(const ProductProblem& problem, int64_t panel, int64_t columns) {
+  if (packed_weight_bytes(problem, panel, panel) > kMostPackedBytes) return 0;
+  while (columns > panel && packed_weight_bytes(problem, panel, columns) > kPackedBytes) columns -= panel;
+  return columns;
 }
 
-void append_tile_configs(const ProductProblem& problem, const ProductTarget& target, std::vector<Config>& configs) {
+int64_t threads_of_one(const ProductProblem& problem, const ProductTarget& target) {
+  return problem.shape.open && problem.shape.groups >= target.threads ? 1 : target.threads;
+}
+
+int64_t packed_weight_bytes(const ProductProblem& problem, int64_t panel_columns, int64_t task_columns) {
   const cube::ProductShape& shape = problem.shape;
-  const int64_t padded_depth = round_up(shape.depth, cube::kTileDepth) * shape.taps;
-  const bool can_read_directly = !shape.by_table() && shape.depth % cube::kTileDepth == 0;
-  const int64_t across_all = divide_up(shape.columns, 16);
-  constexpr std::pair<int, int> kShapes[] = {{2, 2}, {1, 4}, {1, 3}, {3, 1}, {1, 2}, {1, 1}};
-  for (const auto& [down, across] : kShapes) {
-    if (across > across_all || (down > 1 && shape.rows <= 16)) continue;
-    for (const int height : tile_heights(shape.rows, down)) {
-      const int64_t block = static_cast<int64_t>(down) * height, panel = across * int64_t{16};
-      const int64_t held = std::max<int64_t>(kPackedBytes / (padded_depth * 2) / block, 1) * block;
-      for (const Axis split : {Axis::rows, Axis::columns}) {
-        const int64_t fair = round_up(divide_up(shape.rows, target.threads), block);
-        const int64_t rows = split == Axis::rows ? std::min(fair, held) : std::min(round_up(shape.rows, block), held);
-        const int64_t columns = split == Axis::rows ? round_up(shape.columns, panel)
-                                                    : round_up(divide_up(shape.columns, target.threads), panel);
-        for (const int64_t task_rows : {rows, std::min(rows, 2 * block)})
-          for (const bool packed : {true, false}) {
-            if (!packed && !can_read_directly) continue;
-            for (const Axis inner : {Axis::rows, Axis::columns})
-              configs.push_back(tile_config(down, across, height, task_rows, columns, packed, inner, split));
-          }
-      }
-    }
+  if (!shape.open) return 0;
+  const int64_t depth = shape.src == DType::f32 ? shape.depth * 4 : round_up(shape.depth, cube::kTileDepth) * 2;
+  return depth * round_up(std::min(task_columns, shape.columns), panel_columns);
+}
+
+bool weights_in_place(const ProductProblem& problem) {
+  return problem.shape.open && problem.shape.open->column_stride == 1 && problem.shape.src == DType::f32;
+}
+
+std::vector<RegisterTile> register_tiles(const cube::ProductShape& shape, const ProductTarget& target) {
+  const int lanes = target.isa.lanes;
+  std::vector<RegisterTile> tiles(lanes == 16 ? std::vector<RegisterTile>(std::begin(kTiles512), std::end(kTiles512))
+                                              : std::vector<RegisterTile>(std::begin(kTiles256), std::end(kTiles256)));
+  for (RegisterTile& tile : tiles) {
+    tile.rows = static_cast<int>(std::min<int64_t>(tile.rows, shape.rows));
+    tile.vectors = static_cast<int>(std::min<int64_t>(tile.vectors, divide_up(shape.columns, lanes)));
   }
-}
-
-}  // namespace
-
-int64_t packed_bytes(const ProductProblem& problem, int64_t tiles_down, int64_t tile_rows, int64_t task_rows,
-                     std::string_view src) {
-  const cube::ProductShape& shape = problem.shape;
-  if (src != "packed") return 0;
-  return std::min(round_up(task_rows, tiles_down * tile_rows), round_up(shape.rows, tile_rows)) / tile_rows * 1024 *
-         (round_up(shape.depth, cube::kTileDepth) / cube::kTileDepth) * shape.taps;
+  std::ranges::stable_sort(tiles, {}, [&](const RegisterTile& tile) { return tiling_cost(shape, tile, lanes); });
+  return tiles;
 }
 
 ProductTarget host_target() {
@@ -177,6 +194,7 @@ ProductTarget host_target() {
   target.vectors = isa >= Isa::avx2;
   target.amx = isa >= Isa::amx && request_amx();
   target.threads = thread_count();
+  if (const auto l1 = data_cache(cpu_info(), 1)) target.l1_bytes = l1->size_bytes / std::max(1, l1->shared_by);
   if (const auto l2 = data_cache(cpu_info(), 2)) target.l2_bytes = l2->size_bytes / std::max(1, l2->shared_by);
   return target;
 }
@@ -185,12 +203,6 @@ std::vector<Config> vector_configs(const ProductProblem& problem, const ProductT
   std::vector<Config> configs;
   const bool has_instructions = problem.shape.src == DType::bf16 ? target.isa.native_bf16 : target.vectors;
   if (has_instructions) append_vector_configs(problem, target, configs);
-  return distinct(std::move(configs));
-}
-
-std::vector<Config> tile_configs(const ProductProblem& problem, const ProductTarget& target) {
-  std::vector<Config> configs;
-  if (problem.shape.src == DType::bf16 && target.amx) append_tile_configs(problem, target, configs);
   return distinct(std::move(configs));
 }
 
@@ -206,37 +218,25 @@ cube::VectorSchedule vector_schedule(const ProductProblem& problem, const Produc
   schedule.task_rows = round_up(number_of(config, "task_rows", 1), rows);
   schedule.task_panels = divide_up(number_of(config, "task_columns", 1), columns);
   schedule.depth_block = number_of(config, "depth_block", 0);
-  if (schedule.depth_block > 0 &&
-      (problem.shape.by_table() || problem.shape.src != DType::f32 || problem.shape.dst != DType::f32))
+  if (problem.shape.open) {
+    schedule.pack_weights = text_of(config, "weights") == "packed";
+    schedule.task_panels = std::min(schedule.task_panels, divide_up(problem.shape.columns, columns));
+    if (!schedule.pack_weights && !weights_in_place(problem))
+      throw UserError("weights are read where they lie only in f32 and with columns side by side");
+    if (schedule.pack_weights &&
+        packed_weight_bytes(problem, columns, schedule.task_panels * columns) > kMostPackedBytes)
+      throw UserError("{} columns of packed weights do not fit the stack", schedule.task_panels * columns);
+  }
+  if (schedule.depth_block > 0 && (problem.shape.open || problem.shape.by_table() || problem.shape.src != DType::f32 ||
+                                   problem.shape.dst != DType::f32))
     throw UserError("depth_block splits the depth of f32 products with rows at equal distances only");
   if (schedule.depth_block >= problem.shape.depth) schedule.depth_block = 0;
   schedule.inner = axis_of(config, "inner");
   schedule.split = axis_of(config, "split");
   schedule.unroll = static_cast<int>(number_of(config, "unroll", 1));
   schedule.prefetch = static_cast<int>(number_of(config, "prefetch", 0));
-  return schedule;
-}
-
-cube::TileSchedule tile_schedule(const ProductProblem& problem, const Config& config) {
-  cube::TileSchedule schedule;
-  const auto [down, across] = pair_of(config, "tiles");
-  if (down < 1 || across < 1 || down * across + down + 1 > 8)
-    throw UserError("{}x{} tiles of the result do not fit eight tile registers", down, across);
-  schedule.tiles_down = static_cast<int>(down);
-  schedule.tiles_across = static_cast<int>(across);
-  schedule.tile_rows = static_cast<int>(number_of(config, "tiles_height", 1));
-  if (schedule.tile_rows > 16) throw UserError("tiles_height is {}, a tile has at most 16", schedule.tile_rows);
-  schedule.task_rows = round_up(number_of(config, "tiles_task_rows", 1), schedule.block_rows());
-  schedule.task_panels = divide_up(number_of(config, "tiles_task_columns", 1), schedule.panel_columns());
-  schedule.pack_src = text_of(config, "tiles_src") == "packed";
-  schedule.inner = axis_of(config, "tiles_inner");
-  schedule.split = axis_of(config, "tiles_split");
-  const cube::ProductShape& shape = problem.shape;
-  if (!schedule.pack_src && (shape.by_table() || shape.depth % cube::kTileDepth != 0))
-    throw UserError("tiles read rows where they lie only at equal distances and with a depth of whole tiles");
-  if (packed_bytes(problem, down, schedule.tile_rows, schedule.task_rows, text_of(config, "tiles_src")) >
-      kMostPackedBytes)
-    throw UserError("{} packed rows do not fit the stack", schedule.task_rows);
+  schedule.fetch_next = number_of(config, "fetch_next", 0) != 0;
+  require_panels_ahead(problem, schedule.fetch_next, schedule.inner);
   return schedule;
 }
 

@@ -121,7 +121,7 @@ Tensor transform_weights(const WinogradProblem& problem, const cube::WinogradSch
   const int64_t ic = problem.shape.in_channels, oc = problem.shape.out_channels, side = schedule.input_tile();
   const auto rows = cube::winograd_matrices(schedule.output_tile).weights;
   const int64_t panel = schedule.panel_columns();
-  Tensor packed = Tensor::zeros(DType::f32, {side * side * ic * oc});
+  Tensor packed = Tensor::lasting(DType::f32, {side * side * ic * oc});
   float* to = packed.mutable_data<float>();
   const float* from = weights.data<float>();
   parallel_for(oc, 1, [&](int64_t begin, int64_t end) {

@@ -95,7 +95,11 @@ std::string GeneratedProvider::plan_environment() const {
   return fmt::format("generators {}, {}", kGeneratorHash, isa_name(usable_isa()));
 }
 
-std::string GeneratedProvider::note() const { return missing_compiler(); }
+std::string GeneratedProvider::note() const {
+  if (!missing_compiler().empty()) return missing_compiler();
+  const std::string reason = missing_helper();
+  return reason.empty() ? "" : "kernels are compiled in this process, at a cost of some 50 MB: " + reason;
+}
 
 std::variant<Offer, Refusal> GeneratedProvider::offer(const Workload& workload) const {
   const Serving serving = find_serving(workload);

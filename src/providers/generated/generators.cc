@@ -13,14 +13,16 @@ std::span<const Generator* const> generators() {
   static const CubeWinogradGenerator cube_winograd;
   static const CubeBandsGenerator cube_bands;
   static const CubeTilesGenerator cube_tiles;
+  static const CubeRowsGenerator cube_rows;
   static const CubeVectorsGenerator cube_vectors;
   static const CubeDepthwiseGenerator cube_depthwise;
   static const VectorMapGenerator map;
   static const VectorPermuteGenerator permute;
   static const VectorReduceGenerator reduce;
   static const VectorRowsGenerator rows;
-  static const Generator* const list[] = {&cube_winograd, &cube_bands, &cube_tiles, &cube_vectors, &cube_depthwise,
-                                          &map,           &rows,       &reduce,     &permute,      &attention};
+  static const Generator* const list[] = {&cube_winograd, &cube_bands,     &cube_tiles, &cube_rows,
+                                          &cube_vectors,  &cube_depthwise, &map,        &rows,
+                                          &reduce,        &permute,        &attention};
   return list;
 }
 

@@ -68,7 +68,7 @@ std::variant<Shape, Refusal> shape_of(const Workload& workload) {
 
 /// [directions, 4 * hidden, depth] → [directions][panels][depth][4][lanes], padding units zero.
 Tensor packed_panels(const Tensor& weights, const Shape& shape, int64_t depth) {
-  Tensor result = Tensor::zeros(DType::f32, {shape.directions, shape.panels, depth, kGates, shape.lanes});
+  Tensor result = Tensor::lasting(DType::f32, {shape.directions, shape.panels, depth, kGates, shape.lanes});
   const float* src = weights.data<float>();
   float* dst = result.mutable_data<float>();
   for (int64_t d = 0; d < shape.directions; ++d)

@@ -28,6 +28,14 @@ bool same_storage(const TensorSpec& a, const TensorSpec& b) {
   return a.dtype == b.dtype && a.dims == b.dims && a.layout == b.layout;
 }
 
+/// Several of its convolutions keep one set of parameters for each function: a leaky relu and a relu behind it would
+/// both be leaky.
+void require_one_set_of_parameters(const std::vector<Eltwise>& before, const Eltwise& next) {
+  for (const Eltwise& eltwise : before)
+    if (eltwise.algorithm == next.algorithm && (eltwise.alpha != next.alpha || eltwise.beta != next.beta))
+      throw UnsupportedError("the epilogue has the same function twice with other parameters, which it would mix up");
+}
+
 bool varies_beyond_channels(const dnnl::memory::desc& desc) {
   const Dims dims = desc.dims();
   for (size_t i = 0; i < dims.size(); ++i)
@@ -65,10 +73,14 @@ std::vector<Eltwise> eltwise_of(const EpilogueStep& step) {
 PostOps make_post_ops(const Workload& workload, const TensorSpec& result, Residual residual) {
   PostOps made{base_attributes(), {}, false, -1};
   dnnl::post_ops ops;
+  std::vector<Eltwise> functions;
   for (const EpilogueStep& step : parse_epilogue(workload.attributes)) {
     if (!step.is_binary()) {
-      for (const Eltwise& eltwise : eltwise_of(step))
+      for (const Eltwise& eltwise : eltwise_of(step)) {
+        require_one_set_of_parameters(functions, eltwise);
+        functions.push_back(eltwise);
         ops.append_eltwise(1.0F, eltwise.algorithm, eltwise.alpha, eltwise.beta);
+      }
       continue;
     }
     const auto input = static_cast<size_t>(step.input);

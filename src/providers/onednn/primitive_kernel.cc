@@ -107,7 +107,7 @@ dnnl::primitive_attr base_attributes() {
 Tensor reordered(const Tensor& tensor, const Desc& from, const Desc& to) {
   const ThreadScope threads(thread_count());
   return guarded([&] {
-    Tensor result = Tensor::allocate(DType::u8, {bytes_of(to)});
+    Tensor result = Tensor::lasting(DType::u8, {bytes_of(to)});
     dnnl::memory src(from, engine(), const_cast<std::byte*>(tensor.bytes()));
     dnnl::memory dst(to, engine(), result.mutable_bytes());
     dnnl::stream stream(engine());
@@ -140,7 +140,7 @@ Argument PrimitiveProgram::computed(int id, const Workload& workload, const std:
     preparations.push_back({{}, [=](std::span<const Tensor* const> constants) {
                               std::vector<const std::byte*> memory;
                               for (const size_t i : inputs) memory.push_back(constants[i]->bytes());
-                              Tensor result = Tensor::allocate(DType::u8, {bytes_of(desc)});
+                              Tensor result = Tensor::lasting(DType::u8, {bytes_of(desc)});
                               compute(memory, result.mutable_bytes());
                               return result;
                             }});

@@ -1,5 +1,6 @@
 #include "tune/measure/worker.h"
 
+#include "codegen/compiler_module.h"
 #include "tune/measure/frame.h"
 #include "tune/measure/sandbox.h"
 #include "tune/measure/workbench.h"
@@ -83,6 +84,7 @@ Reply answer(Workbench& bench, const std::string& payload) {
 }
 
 int serve(std::span<const Provider* const> providers) {
+  compile_in_process("a measuring process starts no others");
   int32_t* progress = map_progress();
   if (progress == nullptr) return 1;
   Workbench bench(providers, [progress](int entrant) { *static_cast<volatile int32_t*>(progress) = entrant; });

@@ -15,16 +15,17 @@ AutoSearch::AutoSearch(const Space& space, SearchOptions options, AutoOptions au
   std::vector<std::string> members = automatic_.members;
   if (space.size() <= affordable) members = {"exhaustive"};
   for (const std::string& member : members) {
+    if (member == "model" && !BoostedTrees::is_available()) continue;
     SearchOptions own = options_;
     own.seed = random_.next();
-    const bool is_missing = member == "model" && !BoostedTrees::is_available();
-    members_.push_back(make_bare_searcher(is_missing ? "tpe" : member, space, own));
+    members_.push_back(make_bare_searcher(member, space, own));
   }
 }
 
-/// The first member alone once trials are many.
+/// All but the last once trials are many.
 size_t AutoSearch::active_members() const {
-  return history_.ranking().size() >= automatic_.model_only ? 1 : members_.size();
+  const bool are_many = history_.ranking().size() >= automatic_.without_last && members_.size() > 1;
+  return members_.size() - (are_many ? 1 : 0);
 }
 
 std::vector<double> AutoSearch::promise(const std::vector<uint64_t>& candidates) {

@@ -1,5 +1,5 @@
-// Chooses by size and budget: everything where that is affordable, else a learned model and a Gaussian process
-// together, which fail on different spaces.
+// Chooses by size and budget: everything where that is affordable, else a learned model, a Gaussian process and the
+// densities of TPE together, which fail on different spaces.
 #pragma once
 
 #include "tune/search/candidates.h"
@@ -15,9 +15,9 @@ enum class Mix : uint8_t {
 struct AutoOptions {
   uint64_t small_space = 64;  // measured whole when no budget is given
   size_t initial = 12;        // random points first
-  size_t model_only = 400;    // trials from which a Gaussian process takes longer than it is worth
+  size_t without_last = 400;  // trials from which a Gaussian process takes longer than it is worth
   Mix mix = Mix::ranks;
-  std::vector<std::string> members = {"model", "gp"};  // without XGBoost the densities of TPE stand in for the model
+  std::vector<std::string> members = {"model", "tpe", "gp"};  // a build without XGBoost goes without the model
   CandidateOptions candidates{4, 160, 240};
 };
 

@@ -33,9 +33,11 @@ void GpSearch::update() {
     if (history_.entries()[i].is_ok) used.insert(i);
   GaussianProcess::Rows rows;
   std::vector<double> values;
+  const double middle = history_.ranked(ranking.size() / 2).score;
   for (const size_t position : used) {
     rows.push_back(features(history_.entries()[position].point));
-    values.push_back(history_.entries()[position].score);
+    const double score = history_.entries()[position].score;
+    values.push_back(score <= middle ? score : middle + gp_.tail * (score - middle));
   }
   process_.fit(std::move(rows), values, gp_.noise);
   if (static_cast<double>(ranking.size()) >= gp_.rescale_growth * static_cast<double>(scaled_)) {

@@ -13,6 +13,7 @@ struct GpOptions {
   double rescale_growth = 1.25;  // length scales are chosen anew when this many times more points are known
   size_t max_points = 400;       // half of them the best, half the latest
   double noise = 0.05;           // standard deviations of what is measured
+  double tail = 1;  // by what differences among the slower half count: how slow the slow are matters little
   CandidateOptions candidates{2, 120, 100};
 };
 

@@ -20,6 +20,8 @@ constexpr std::string_view kNames[] = {"exhaustive", "random", "genetic", "rl", 
                                        "tpe",        "gp",     "model",   "auto"};
 // A Gaussian process is worth its milliseconds while trials are few; the densities of TPE cost nothing.
 constexpr int kGaussianBudget = 300;
+// Several models together come near the best sooner, so that more of the budget is worth spending around it.
+constexpr double kAutoPolishShare = 0.35;
 
 }  // namespace
 
@@ -44,6 +46,7 @@ std::unique_ptr<Searcher> make_bare_searcher(std::string_view name, const Space&
 std::unique_ptr<GuidedSearch> make_searcher(std::string_view name, const Space& space, const SearchOptions& options) {
   GuideOptions guide;
   if (name == "random" || name == "exhaustive") guide.polish_share = 0;
+  if (name == "auto") guide.polish_share = kAutoPolishShare;
   return std::make_unique<GuidedSearch>(space, options, make_bare_searcher(name, space, options), guide);
 }
 

@@ -1,0 +1,123 @@
+#include "job/model_judge.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attune {
+
+using tune::Verdict;
+
+ModelJudge::ModelJudge(ModelRunner& runner, ModelJudgeOptions options)
+    : runner_(runner), options_(std::move(options)) {}
+
+void ModelJudge::recall(size_t task, const tune::Trial& trial, const ModelVerdict& verdict) {
+  verdicts_[{task, trial}] = verdict;
+  accept_best(task);
+}
+
+const ModelVerdict* ModelJudge::find(size_t task, const tune::Trial& trial) const {
+  const auto found = verdicts_.find({task, trial});
+  return found == verdicts_.end() ? nullptr : &found->second;
+}
+
+double ModelJudge::expected_ratio() const {
+  if (run_ms_ <= 0) return 1;
+  double saved = 0;
+  for (const auto& [task, trial] : accepted_) saved += find(task, trial)->effect.median_saved_ms();
+  return run_ms_ / std::max(run_ms_ - saved, 0.01 * run_ms_);
+}
+
+Verdict ModelJudge::verdict_on(const ChangeEffect& effect, double noise) const {
+  constexpr size_t kLeastRounds = 6;  // fewer cannot have that confidence, however they fall
+  if (effect.rounds() < kLeastRounds) return Verdict::unresolved;
+  const double band = std::max(options_.tie_band, noise);
+  const Interval interval = effect.ratio_interval(options_.confidence);
+  if (interval.low > 1) return Verdict::slower;
+  if (std::log(effect.ratio()) >= -band) return Verdict::tie;
+  return interval.high < 1 ? Verdict::faster : Verdict::unresolved;
+}
+
+void ModelJudge::accept_best(size_t task) {
+  accepted_.erase(task);
+  const ModelVerdict* best = nullptr;
+  for (const auto& [key, verdict] : verdicts_) {
+    if (key.first != task || verdict.verdict != Verdict::faster) continue;
+    if (best != nullptr && verdict.effect.ratio() >= best->effect.ratio()) continue;
+    best = &verdict;
+    accepted_[task] = key.second;
+  }
+}
+
+void ModelJudge::learn(const Choices& choices, const ModelRun& run) {
+  const double noise = run.noise.value_or(0);
+  noise_ = std::max(noise_, noise);
+  run_ms_ = median_of(run.whole.before_ms);
+  for (const auto& [task, effect] : run.effects) {
+    const tune::Trial& trial = choices.at(task);
+    ModelVerdict& known = verdicts_[{task, trial}];
+    known.effect.add(effect);
+    ++known.runs;
+    known.verdict = verdict_on(known.effect, noise);
+    accept_best(task);
+    options_.on_verdict(task, trial, known);
+  }
+}
+
+std::string ModelJudge::judge(const Choices& proposals, double seconds) {
+  Choices choices = accepted_;
+  for (const auto& [task, trial] : proposals) choices[task] = trial;
+  if (choices.empty()) return "";
+  const ModelRun run = runner_.run(choices, {seconds, Placement::any});
+  if (run.problem.empty()) learn(choices, run);
+  return run.problem;
+}
+
+bool ModelJudge::is_faster(const SessionComparison& whole) const {
+  return whole.faster() && whole.ratio > 1 + options_.least_gain;
+}
+
+Choices ModelJudge::without_doubtful(const Choices& choices) const {
+  struct Doubt {
+    size_t task;
+    double ratio_high;
+  };
+  std::vector<Doubt> order;
+  Choices kept;
+  for (const auto& [task, trial] : choices) {
+    const ModelVerdict* verdict = find(task, trial);
+    if (verdict->verdict != Verdict::faster) continue;
+    kept.emplace(task, trial);
+    order.push_back({task, verdict->effect.ratio_interval(options_.confidence).high});
+  }
+  if (kept.size() < choices.size()) return kept;
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Doubt& a, const Doubt& b) { return a.ratio_high < b.ratio_high; });
+  for (size_t i = order.size() / 2; i < order.size(); ++i) kept.erase(order[i].task);
+  return kept;
+}
+
+ModelConclusion ModelJudge::conclude(double seconds_a_run) {
+  ModelConclusion conclusion;
+  for (Choices choices = accepted_; !choices.empty(); choices = without_doubtful(choices)) {
+    if (conclusion.comparison && !options_.has_time()) break;
+    const ModelRun first = runner_.run(choices, {seconds_a_run, Placement::any});
+    conclusion.problem = first.problem;
+    if (!first.problem.empty()) continue;
+    conclusion.comparison = first.whole;
+    learn(choices, first);
+    if (!is_faster(first.whole)) continue;
+    // Once more elsewhere in memory: luck with the placement must not decide.
+    const ModelRun second = runner_.run(choices, {seconds_a_run, Placement::fresh});
+    conclusion.problem = second.problem;
+    if (!second.problem.empty()) continue;
+    conclusion.comparison->add(second.whole);
+    learn(choices, second);
+    if (second.whole.ratio <= 1 || !is_faster(*conclusion.comparison)) continue;
+    conclusion.choices = choices;
+    break;
+  }
+  accepted_ = conclusion.choices;
+  return conclusion;
+}
+
+}  // namespace attune

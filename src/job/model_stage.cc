@@ -1,0 +1,180 @@
+#include "job/model_stage.h"
+
+#include "job/settle_tasks.h"
+#include "providers/providers.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace attune {
+namespace {
+
+std::vector<TuningTask> tasks_of(const OpatJob& job) {
+  std::vector<TuningTask> tasks;
+  for (const TaskSearch& search : job.searches) tasks.push_back(search.task());
+  return tasks;
+}
+
+const TriedConfig* find_tried(const TaskSearch& search, const tune::Trial& trial) {
+  for (const TriedConfig& tried : search.tried())
+    if (tried.trial == trial) return &tried;
+  return nullptr;
+}
+
+}  // namespace
+
+ModelStage::ModelStage(OpatJob& job, const Session& before, std::span<const Tensor> inputs)
+    : job_(job), runner_(before, inputs, tasks_of(job), runner_options()), judge_(runner_, judge_options()) {}
+
+SessionRunnerOptions ModelStage::runner_options() const {
+  SessionRunnerOptions options;
+  options.session = job_.options.session;
+  options.seed = job_.options.seed;
+  options.stop = job_.options.stop;
+  options.reason = [this](size_t task, const tune::Trial& trial) { return reason(task, trial); };
+  return options;
+}
+
+ModelJudgeOptions ModelStage::judge_options() {
+  ModelJudgeOptions options;
+  options.on_verdict = [this](size_t task, const tune::Trial& trial, const ModelVerdict& verdict) {
+    on_verdict(task, trial, verdict);
+  };
+  // Two runs: the second confirms the first.
+  options.has_time = [this] { return !job_.clock.stopped() && job_.clock.left_s() > 2 * runner_.last_run_s(); };
+  return options;
+}
+
+double ModelStage::needed_s(double round_s) const {
+  constexpr double kFirstGuess = 1.5, kRuns = 3.5;  // a round, the comparison and its confirmation, some reserve
+  return kRuns * (runner_.last_run_s() > 0 ? runner_.last_run_s() : kFirstGuess * round_s);
+}
+
+std::string ModelStage::reason(size_t task, const tune::Trial& trial) const {
+  const ModelVerdict* verdict = judge_.find(task, trial);
+  if (verdict == nullptr) return "tried inside of the model";
+  const Interval interval = verdict->effect.ratio_interval(0.95);
+  return fmt::format("measured {:.2f}x ({:.2f} to {:.2f}) as fast as the default of {}, inside of the model",
+                     1 / verdict->effect.ratio(), 1 / interval.high, 1 / interval.low,
+                     job_.searches[task].task().provider);
+}
+
+void ModelStage::judge_proposals(double seconds) {
+  if (const Choices choices = proposals(); !choices.empty()) judge_together(choices, seconds);
+}
+
+void ModelStage::judge_together(const Choices& proposals, double seconds) {
+  const std::string problem = judge_.judge(proposals, seconds);
+  if (job_.clock.stopped()) return;
+  if (problem.empty()) {
+    show_round(nullptr);
+    return;
+  }
+  // Each alone is right; together their rounding may add up. Halves tell who does not fit.
+  if (proposals.size() == 1) {
+    unfit_.insert(*proposals.begin());
+    job_.emit({{"event", "task_failed"},
+               {"workload", job_.searches[proposals.begin()->first].task().key},
+               {"reason", "inside of the model, " + problem}});
+    return;
+  }
+  const auto middle = std::next(proposals.begin(), static_cast<ptrdiff_t>(proposals.size() / 2));
+  for (const Choices& half : {Choices(proposals.begin(), middle), Choices(middle, proposals.end())})
+    if (job_.clock.has_time()) judge_together(half, seconds);
+}
+
+void ModelStage::on_verdict(size_t task, const tune::Trial& trial, const ModelVerdict& verdict) {
+  const auto [shown, is_first] = shown_.try_emplace({task, trial}, verdict.verdict);
+  const bool is_news = is_first || shown->second != verdict.verdict;
+  shown->second = verdict.verdict;
+  if (is_news) show_verdict(task, trial, verdict);
+  // Winners may still be dropped; they are kept at the end.
+  if (verdict.verdict != tune::Verdict::faster && !verdict.is_open()) keep_verdict(task, trial, InModel::left_out);
+}
+
+void ModelStage::show_verdict(size_t task, const tune::Trial& trial, const ModelVerdict& verdict) {
+  const Interval interval = verdict.effect.ratio_interval(0.95);
+  job_.emit({{"event", "final"},
+             {"task", task},
+             {"op", job_.searches[task].task().op},
+             {"trial", trial_json(trial)},
+             {"verdict", tune::verdict_name(verdict.verdict)},
+             {"ratio", 1 / verdict.effect.ratio()},
+             {"low", 1 / interval.high},
+             {"high", 1 / interval.low},
+             {"saved_ms", verdict.effect.median_saved_ms()},
+             {"rounds", verdict.effect.rounds()},
+             {"noise_floor", judge_.noise_floor()}});
+}
+
+void ModelStage::keep_verdict(size_t task, const tune::Trial& trial, InModel decision) {
+  if (!kept_.insert({task, trial}).second) return;
+  const TaskSearch& search = job_.searches[task];
+  ModelEvidence evidence;
+  evidence.model = job_.model;
+  evidence.effect = judge_.find(task, trial)->effect;
+  evidence.decision = decision;
+  evidence.calls = search.task().nodes.size();
+  evidence.max_error = find_tried(search, trial)->max_error;
+  if (evidence.effect.rounds() == 0) return;
+  job_.keep(model_record(search.task().workload, job_.threads, trial, evidence, require_provider(trial.provider),
+                         job_.source));
+}
+
+void ModelStage::show_round(const SessionComparison* measured) {
+  const double ratio = measured != nullptr ? measured->ratio : judge_.expected_ratio();
+  job_.result.convergence.push_back({job_.clock.seconds(), job_.run_ms / ratio});
+  nlohmann::ordered_json event{{"event", "model"},
+                               {"ratio", ratio},
+                               {"kernels", judge_.accepted().size()},
+                               {"measured", measured != nullptr},
+                               {"noise_floor", judge_.noise_floor()}};
+  if (measured != nullptr) {
+    event["low"] = measured->ratio_interval.low;
+    event["high"] = measured->ratio_interval.high;
+  }
+  job_.emit(std::move(event));
+}
+
+std::optional<Session> ModelStage::conclude() {
+  TuningResult& result = job_.result;
+  if (job_.clock.stopped()) {
+    settle_tasks(job_, judge_, {});
+    result.conclusion = "the default plan is kept: the job was interrupted before the model was judged";
+    return std::nullopt;
+  }
+  const Choices accepted = judge_.accepted();
+  constexpr double kRuns = 4;  // to be had in the time left, planning included
+  const ModelConclusion conclusion = judge_.conclude(std::clamp(job_.clock.left_s() / kRuns, 0.3, 6.0));
+  for (const auto& [task, trial] : accepted) {
+    const auto chosen = conclusion.choices.find(task);
+    const bool is_used = chosen != conclusion.choices.end() && chosen->second == trial;
+    if (!job_.clock.stopped()) keep_verdict(task, trial, is_used ? InModel::used : InModel::left_out);
+  }
+  settle_tasks(job_, judge_, conclusion.choices);
+  result.noise_floor = judge_.noise_floor();
+  result.comparison = conclusion.comparison;
+  if (result.comparison) {
+    const Interval interval = result.comparison->ratio_interval;
+    result.noise_floor = std::max(result.noise_floor, std::log(interval.high / interval.low) / 2);
+  }
+  result.applied = !conclusion.choices.empty();
+  if (!result.comparison) {
+    result.conclusion = conclusion.problem.empty()
+                            ? "the default plan is kept: no kernel was found faster beyond noise inside of the model"
+                            : "the tuned plan was dropped: " + conclusion.problem;
+    return std::nullopt;
+  }
+  const std::string ratio = fmt::format("{:.2f}x as fast ({:.2f} to {:.2f})", result.comparison->ratio,
+                                        result.comparison->ratio_interval.low, result.comparison->ratio_interval.high);
+  result.conclusion =
+      result.applied ? "the tuned plan is " + ratio
+                     : "the default plan is kept: the tuned one is " + ratio + ", which is not faster beyond noise";
+  if (!result.applied) return std::nullopt;
+  show_round(&*result.comparison);
+  return runner_.take_session();
+}
+
+}  // namespace attune
