@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Kills `attune tune` with SIGKILL at random moments, again and again on one bank, and checks that
+"""Kills `attune tune` with SIGKILL at random moments, again and again on a bank, and checks that
 
 - every acknowledged trial (its event was written) is in the bank,
 - a run measures nothing that was in the bank when it began,
@@ -26,6 +26,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 MARK = "ATTUNE_KILL_TEST"
 ORPHAN_SECONDS = 5  # that the processes of a killed run may take to notice
+KILLS_OF_A_BANK = 20  # after which a small model has little left to try
 
 
 class Tuner:
@@ -108,10 +109,11 @@ def verify(options, bank):
 
 
 def kill_again_and_again(options, folder):
-    bank, events = folder / "bank.sqlite", folder / "events.jsonl"
+    events = folder / "events.jsonl"
     acknowledged, measured_twice, lost, orphans = 0, 0, 0, 0
     with_worker = before_trials = 0
     for number in range(options.kills):
+        bank = folder / f"bank{number // KILLS_OF_A_BANK}.sqlite"
         known = banked(options, bank)
         tuner = Tuner(options, bank, events, trials=options.trials)
         # Some die while they load and plan, most between the first trial and the end of the finals.
@@ -129,6 +131,9 @@ def kill_again_and_again(options, folder):
         lost += len(missing)
         if left or missing or known & set(trials):
             print(f"kill {number}: {len(left)} orphans, lost {missing}, measured again {known & set(trials)}")
+        if (number + 1) % KILLS_OF_A_BANK == 0:
+            verify(options, bank)
+            print(f"{number + 1} kills: {acknowledged} trials acknowledged", flush=True)
     verify(options, bank)
     known = banked(options, bank)
     last = Tuner(options, bank, events, trials=options.trials)
