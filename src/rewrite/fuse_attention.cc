@@ -74,14 +74,12 @@ class Fuser {
         scores.scale *= factor->factor;
         scaled = true;
         value = factor->input;
-      } else if (scaled) {
-        return std::nullopt;  // a mask that is scaled too
-      } else if (is(producer, "Add") && scores.mask == kNoValue && !scores.fill) {
+      } else if (!scaled && is(producer, "Add") && scores.mask == kNoValue && !scores.fill) {
         const size_t at = is_scores(node.inputs[0], node.inputs[1], full) ? 0 : 1;
         if (!is_scores(node.inputs[at], node.inputs[1 - at], full)) return std::nullopt;
         scores.mask = node.inputs[1 - at];
         value = node.inputs[at];
-      } else if (is(producer, "Where") && !scores.fill) {
+      } else if (!scaled && is(producer, "Where") && !scores.fill) {
         if (!hide(node, full, scores)) return std::nullopt;
         value = node.inputs[scores.true_is_visible ? 1 : 2];
       } else {

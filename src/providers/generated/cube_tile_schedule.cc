@@ -155,7 +155,8 @@ std::vector<Config> tile_configs(const ProductProblem& problem, const ProductTar
   std::ranges::stable_sort(choices, {}, [&](const TileChoice& one) { return cost(one); });
   // The best of each kind, then the rest: the first few of a sweep shall differ.
   std::set<std::string> kinds;
-  std::ranges::stable_partition(choices, [&](const TileChoice& one) { return kinds.insert(one.kind()).second; });
+  std::stable_partition(choices.begin(), choices.end(),
+                        [&](const TileChoice& one) { return kinds.insert(one.kind()).second; });
   std::vector<Config> configs;
   if (const auto streaming = streaming_choice(problem, target)) configs.push_back(streaming->config());
   for (const TileChoice& one : choices) configs.push_back(one.config());
