@@ -16,21 +16,30 @@ struct Projection {
   ValueId input = kNoValue, weights = kNoValue, bias = kNoValue, result = kNoValue;
 };
 
-/// Matrices of equal height, or vectors, side by side.
-Tensor side_by_side(const std::vector<const Tensor*>& parts) {
-  const Tensor& first = *parts.front();
-  const bool matrix = first.rank() == 2;
-  const int64_t rows = matrix ? first.dim(0) : 1, element = bit_width(first.dtype()) / 8;
+/// Matrices of equal height, or vectors, side by side. What can be read again from the model's file is joined again when
+/// needed: packed for a kernel, the whole is not kept beside it.
+Tensor side_by_side(std::vector<Tensor> parts) {
+  const DType dtype = parts.front().dtype();
+  const bool matrix = parts.front().rank() == 2;
+  const int64_t rows = matrix ? parts.front().dim(0) : 1, element = bit_width(dtype) / 8;
   int64_t columns = 0;
-  for (const Tensor* part : parts) columns += part->dim(part->rank() - 1);
-  Tensor joined = Tensor::allocate(first.dtype(), matrix ? Dims{rows, columns} : Dims{columns});
-  std::byte* to = joined.mutable_bytes();
-  for (int64_t row = 0; row < rows; ++row)
-    for (const Tensor* part : parts) {
-      const int64_t bytes = part->dim(part->rank() - 1) * element;
-      std::memcpy(to, part->bytes() + row * bytes, static_cast<size_t>(bytes));
-      to += bytes;
+  for (const Tensor& part : parts) columns += part.dim(part.rank() - 1);
+  const Dims dims = matrix ? Dims{rows, columns} : Dims{columns};
+  const bool reloadable = matrix && std::ranges::all_of(parts, &Tensor::reloadable);
+  const auto fill = [parts = std::move(parts), rows, columns, element](std::byte* out) {
+    int64_t before = 0;
+    for (const Tensor& part : parts) {
+      const Tensor held = part.held();
+      const int64_t bytes = part.dim(part.rank() - 1) * element;
+      for (int64_t row = 0; row < rows; ++row)
+        std::memcpy(out + row * columns * element + before, held.bytes() + row * bytes, static_cast<size_t>(bytes));
+      before += bytes;
+      part.release_pages();
     }
+  };
+  if (reloadable) return Tensor::computed(dtype, dims, fill);
+  Tensor joined = Tensor::allocate(dtype, dims);
+  fill(joined.mutable_bytes());
   return joined;
 }
 
@@ -87,11 +96,9 @@ class Merger {
   }
 
   ValueId joined_constant(const std::vector<Projection>& parts, ValueId Projection::*which) {
-    std::vector<const Tensor*> tensors;
-    for (const Projection& part : parts) tensors.push_back(&graph_.value(part.*which).constant);
-    const ValueId id = graph_.add_constant(graph_.value(parts[0].*which).name + "_joined", side_by_side(tensors));
-    for (const Tensor* tensor : tensors) tensor->release_pages();  // read for the last time, most likely
-    return id;
+    std::vector<Tensor> tensors;
+    for (const Projection& part : parts) tensors.push_back(graph_.value(part.*which).constant);
+    return graph_.add_constant(graph_.value(parts[0].*which).name + "_joined", side_by_side(std::move(tensors)));
   }
 
   int merge(NodeId at) {
