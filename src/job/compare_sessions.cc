@@ -1,6 +1,7 @@
 #include "job/compare_sessions.h"
 
 #include "base/random.h"
+#include "job/tuning_task.h"
 
 #include <algorithm>
 #include <chrono>
@@ -14,6 +15,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double kTurnMs = 25;  // about as long as a turn of short runs takes
 constexpr int kMostRuns = 8;    // in a turn
 constexpr int kWarmUp = 2;
+constexpr double kPatience = 2;  // times the seconds, for a model so slow that few rounds fit
 
 struct Turn {
   double run_ms = 0;
@@ -28,18 +30,18 @@ Turn run_once(const Session& session, std::span<const Tensor> inputs) {
   return turn;
 }
 
-/// The mean of the runs that count.
+/// The medians over the runs that count: what disturbs one of them does not disturb all.
 Turn take_turn(const Session& session, std::span<const Tensor> inputs, int runs) {
-  if (runs > 1) run_once(session, inputs);
-  const int counted = std::max(1, runs - 1);
-  Turn mean;
-  for (int i = 0; i < counted; ++i) {
-    const Turn one = run_once(session, inputs);
-    mean.run_ms += one.run_ms / counted;
-    mean.step_ms.resize(one.step_ms.size());
-    for (size_t s = 0; s < one.step_ms.size(); ++s) mean.step_ms[s] += one.step_ms[s] / counted;
+  if (runs <= 1) return run_once(session, inputs);
+  run_once(session, inputs);
+  std::vector<double> run_ms;
+  std::vector<std::vector<double>> step_ms;
+  for (int i = 1; i < runs; ++i) {
+    Turn one = run_once(session, inputs);
+    run_ms.push_back(one.run_ms);
+    step_ms.push_back(std::move(one.step_ms));
   }
-  return mean;
+  return {median_of(run_ms), median_steps(step_ms)};
 }
 
 }  // namespace
@@ -72,8 +74,14 @@ SessionComparison compare_sessions(const Session& before, const Session& after, 
   const int runs = std::clamp(static_cast<int>(kTurnMs / std::max(run_ms, 1e-3)), 1, kMostRuns);
   SessionComparison result;
   Random random(options.seed);
-  const auto end = Clock::now() + std::chrono::duration<double>(options.seconds);
-  while (Clock::now() < end || static_cast<int>(result.before_ms.size()) < options.fewest_rounds) {
+  const auto begin = Clock::now();
+  const auto goes_on = [&] {
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    const auto rounds = static_cast<int>(result.before_ms.size());
+    return seconds < options.seconds || !result.is_enough() ||
+           (rounds < options.wanted_rounds && seconds < kPatience * options.seconds);
+  };
+  while (goes_on()) {
     if (options.stop()) break;
     const bool before_first = random.next() % 2 == 0;
     Turn first = take_turn(before_first ? before : after, inputs, runs);

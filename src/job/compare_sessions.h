@@ -26,7 +26,7 @@ struct SessionComparison {
 
 struct CompareOptions {
   double seconds = 3;
-  int fewest_rounds = 15;
+  int wanted_rounds = 15;  // up to twice the time, where a run takes long
   uint64_t seed = 1;
   std::function<bool()> stop = [] { return false; };
 };

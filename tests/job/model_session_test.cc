@@ -49,6 +49,13 @@ class ModelSession : public testing::Test {
     throw InternalError("the model has nothing to tune");
   }
 
+  /// Tasks are in the order of their times, which differ from job to job.
+  static size_t position(const OpatJob& job, const std::string& key) {
+    const auto found = std::find_if(job.searches.begin(), job.searches.end(),
+                                    [&](const TaskSearch& search) { return search.task().key == key; });
+    return static_cast<size_t>(found - job.searches.begin());
+  }
+
   void add_record(const OpatJob& job, size_t task, const tune::Trial& trial, double ratio, const std::string& message) {
     Record record;
     record.key = bank_key(job.searches[task].task().workload, job.threads);
@@ -71,16 +78,17 @@ class ModelSession : public testing::Test {
 
 TEST_F(ModelSession, takes_over_what_the_bank_has_judged_in_it) {
   OpatJob first = make_job();
-  const auto [task, trial] = other_kernel(first);
-  add_record(first, task, trial, 0.7, "");
-  add_record(first, task, trial, 0.8, model_message(first.model));
+  const auto [known, trial] = other_kernel(first);
+  add_record(first, known, trial, 0.7, "");
+  add_record(first, known, trial, 0.8, model_message(first.model));
 
   OpatJob job = make_job();
+  const size_t task = position(job, first.searches[known].task().key);
   NoRunner runner;
   ModelJudge judge(runner);
   recall(job, judge);
   EXPECT_EQ(job.result.reused_trials, 1);
-  EXPECT_EQ(judge.accepted(), (Choices{{task, trial}}));
+  ASSERT_EQ(judge.accepted(), (Choices{{task, trial}}));
   EXPECT_NEAR(judge.find(task, trial)->effect.ratio(), 0.8, 1e-9);
   EXPECT_FALSE(judge.find(task, trial)->is_open());
   EXPECT_NEAR(job.searches[task].best(1, 0).at(0).log_ratio, std::log(0.7), 1e-9)
@@ -91,10 +99,11 @@ TEST_F(ModelSession, takes_over_what_the_bank_has_judged_in_it) {
 
 TEST_F(ModelSession, judges_anew_what_another_model_judged) {
   OpatJob first = make_job();
-  const auto [task, trial] = other_kernel(first);
-  add_record(first, task, trial, 0.7, "");
-  add_record(first, task, trial, 0.8, model_message("another"));
+  const auto [known, trial] = other_kernel(first);
+  add_record(first, known, trial, 0.7, "");
+  add_record(first, known, trial, 0.8, model_message("another"));
   OpatJob job = make_job();
+  const size_t task = position(job, first.searches[known].task().key);
   NoRunner runner;
   ModelJudge judge(runner);
   recall(job, judge);
@@ -109,7 +118,7 @@ TEST_F(ModelSession, begins_with_what_somebody_suggests) {
     const auto asked = search.next(4);
     if (asked.size() < 4) continue;
     OpatJob other = make_job();
-    TaskSearch& fresh = other.searches[static_cast<size_t>(&search - job.searches.data())];
+    TaskSearch& fresh = other.searches[position(other, search.task().key)];
     EXPECT_TRUE(fresh.suggest(asked[3]));
     EXPECT_FALSE(fresh.suggest(asked[3])) << "once is enough";
     EXPECT_FALSE(fresh.suggest({"onednn", {{"no such", "parameter"}}}));
@@ -131,7 +140,7 @@ TEST_F(ModelSession, runs_with_a_choice_beside_its_default) {
   SessionRunner runner(session_, inputs_, tasks, options);
   const ModelRun run = runner.run({{task, trial}}, {0.05, Placement::any});
   ASSERT_EQ(run.problem, "");
-  EXPECT_GE(run.whole.before_ms.size(), 15u);
+  EXPECT_TRUE(run.whole.is_enough());
   ASSERT_EQ(run.effects.size(), 1u);
   EXPECT_EQ(run.effects.at(task).rounds(), run.whole.before_ms.size());
   EXPECT_GT(run.effects.at(task).own_ms, 0);
