@@ -16,8 +16,8 @@ struct Projection {
   ValueId input = kNoValue, weights = kNoValue, bias = kNoValue, result = kNoValue;
 };
 
-/// Matrices of equal height, or vectors, side by side. What can be read again from the model's file is joined again when
-/// needed: packed for a kernel, the whole is not kept beside it.
+/// Matrices of equal height, or vectors, side by side. What can be read again from the model's file is joined again
+/// when needed: packed for a kernel, the whole is not kept beside it.
 Tensor side_by_side(std::vector<Tensor> parts) {
   const DType dtype = parts.front().dtype();
   const bool matrix = parts.front().rank() == 2;
