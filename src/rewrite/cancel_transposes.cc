@@ -83,10 +83,16 @@ class Canceller {
     return false;
   }
 
+  /// Of symbolic sizes inference assumes that slices lie inside of them; no number of such a graph may be written down.
+  bool shapes_are_certain() const {
+    return graph_.captures.empty() &&
+           std::ranges::all_of(graph_.inputs, [&](ValueId id) { return concrete(graph_.value(id).shape).has_value(); });
+  }
+
   /// A transpose that only moves axes of one element renames dims.
   bool rename_instead(NodeId id, const Order& order) {
     const auto dims = concrete(type(graph_.node(id).inputs[0]).shape);
-    if (!dims) return false;
+    if (!dims || !shapes_are_certain()) return false;
     Order moved, result;
     for (const int64_t axis : order) {
       result.push_back((*dims)[static_cast<size_t>(axis)]);
