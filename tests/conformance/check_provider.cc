@@ -6,7 +6,9 @@
 #include "tune/measure/check_kernel.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
+#include <limits>
 #include <set>
 
 namespace attune::testing {
@@ -33,28 +35,37 @@ std::string check_unknown_config(const Provider& provider, const Workload& workl
   return "it built a config that it had not offered";
 }
 
-/// Instrumented kernels take long to compile: a few of a long offer, the first and the last among them.
-std::vector<Config> thinned(std::vector<Config> configs) {
+/// How many configs of a long offer are tried: all, but a few where a kernel takes long to compile (instrumented code)
+/// or where the same generators run again for another instruction set (ATTUNE_CONFORMANCE_MOST=N).
+constexpr size_t kAllConfigs = std::numeric_limits<size_t>::max();
+size_t most_configs() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  constexpr size_t kMost = 3;
-  if (configs.size() <= kMost) return configs;
-  std::vector<Config> some;
-  for (size_t i = 0; i < kMost; ++i) some.push_back(configs[i * (configs.size() - 1) / (kMost - 1)]);
-  return some;
+  constexpr size_t kDefault = 3;
 #else
-  return configs;
+  constexpr size_t kDefault = kAllConfigs;
 #endif
+  const char* most = std::getenv("ATTUNE_CONFORMANCE_MOST");
+  return most ? std::max<size_t>(2, std::stoul(most)) : kDefault;
+}
+
+/// A few of a long offer, the first and the last among them.
+std::vector<Config> thinned(std::vector<Config> configs) {
+  const size_t most = most_configs();
+  if (configs.size() <= most) return configs;
+  std::vector<Config> some;
+  for (size_t i = 0; i < most; ++i) some.push_back(configs[i * (configs.size() - 1) / (most - 1)]);
+  return some;
 }
 
 /// What the offer does not list: a few points of the space, drawn by the workload's key, so that another run draws the
 /// same.
 std::vector<Config> random_configs(const Provider& provider, const Workload& workload, const std::set<Config>& known) {
-  constexpr int kDraws = 2;
+  const int draws = most_configs() == kAllConfigs ? 2 : 1;
   const Space space = provider.space(workload);
   const std::string key = workload.key();
   Random random(hash_bytes(std::as_bytes(std::span(key))));
   std::set<Config> drawn;
-  for (int i = 0; i < kDraws && space.size() > known.size(); ++i)
+  for (int i = 0; i < draws && space.size() > known.size(); ++i)
     if (Config config = space.at(space.sample(random)); known.count(config) == 0) drawn.insert(std::move(config));
   return {drawn.begin(), drawn.end()};
 }
