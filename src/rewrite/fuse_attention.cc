@@ -21,7 +21,8 @@ struct Scores {
 
 class Fuser {
  public:
-  explicit Fuser(Graph& graph) : graph_(graph), facts_(infer_graph(graph)), uses_(graph) {}
+  Fuser(Graph& graph, const LeftAlone& left_alone)
+      : graph_(graph), left_alone_(left_alone), facts_(infer_graph(graph)), uses_(graph) {}
 
   int run() {
     int changes = 0;
@@ -128,6 +129,8 @@ class Fuser {
     const auto v = find_operand(graph_, facts_, weighing.inputs[1], {}, Scaling::none);
     if (!q || !k || !v || !same_heads(product.inputs[0], product.inputs[1], weighing.inputs[1])) return 0;
 
+    if (left_alone_.count(product.name) > 0) return 0;
+
     Node fused;
     fused.name = product.name;
     fused.domain = "attune";
@@ -186,15 +189,16 @@ class Fuser {
   }
 
   Graph& graph_;
+  const LeftAlone& left_alone_;
   GraphFacts facts_;
   Uses uses_;
 };
 
 }  // namespace
 
-int fuse_attention(Graph& graph) {
+int fuse_attention(Graph& graph, const LeftAlone& left_alone) {
   try {
-    return Fuser(graph).run();
+    return Fuser(graph, left_alone).run();
   } catch (const UserError&) {
     return 0;  // a body for other shapes: left as it is
   }

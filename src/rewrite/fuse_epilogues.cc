@@ -76,13 +76,18 @@ std::optional<Anchor> anchor_of(const Node& node) {
 
 class Fuser {
  public:
-  explicit Fuser(Graph& graph)
-      : graph_(graph), facts_(infer_graph(graph)), uses_(graph), removed_(graph.nodes().size(), false) {}
+  Fuser(Graph& graph, const LeftAlone& left_alone)
+      : graph_(graph),
+        left_alone_(left_alone),
+        facts_(infer_graph(graph)),
+        uses_(graph),
+        removed_(graph.nodes().size(), false) {}
 
   int run() {
     int changes = 0;
     for (size_t i = 0; i < graph_.nodes().size(); ++i)
-      if (!removed_[i] && anchor_of(graph_.nodes()[i])) changes += fuse(static_cast<NodeId>(i));
+      if (!removed_[i] && anchor_of(graph_.nodes()[i]) && left_alone_.count(graph_.nodes()[i].name) == 0)
+        changes += fuse(static_cast<NodeId>(i));
     if (changes > 0) erase_nodes(graph_, removed_);
     return changes;
   }
@@ -104,6 +109,7 @@ class Fuser {
     while (steps.size() < kMostSteps) {
       const NodeId reader = uses_.only_reader(result);
       if (reader == kNoNode || removed_[static_cast<size_t>(reader)]) break;
+      if (left_alone_.count(graph_.node(reader).name) > 0) break;
       const auto step = as_step(graph_.node(reader), result, fused);
       if (!step) break;
       steps.push_back(*step);
@@ -150,6 +156,7 @@ class Fuser {
   }
 
   Graph& graph_;
+  const LeftAlone& left_alone_;
   GraphFacts facts_;
   Uses uses_;
   std::vector<bool> removed_;
@@ -157,9 +164,9 @@ class Fuser {
 
 }  // namespace
 
-int fuse_epilogues(Graph& graph) {
+int fuse_epilogues(Graph& graph, const LeftAlone& left_alone) {
   try {
-    return Fuser(graph).run();
+    return Fuser(graph, left_alone).run();
   } catch (const UserError&) {
     return 0;  // a body for other shapes: left as it is
   }

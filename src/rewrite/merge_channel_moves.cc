@@ -11,8 +11,12 @@ namespace {
 
 class Merger {
  public:
-  explicit Merger(Graph& graph)
-      : graph_(graph), facts_(infer_graph(graph)), uses_(graph), removed_(graph.nodes().size(), false) {
+  Merger(Graph& graph, const LeftAlone& left_alone)
+      : graph_(graph),
+        left_alone_(left_alone),
+        facts_(infer_graph(graph)),
+        uses_(graph),
+        removed_(graph.nodes().size(), false) {
     for (size_t i = 0; i < graph.nodes().size(); ++i)
       for (const ValueId id : graph.nodes()[i].outputs)
         if (id != kNoValue) makers_[id] = static_cast<NodeId>(i);
@@ -22,7 +26,7 @@ class Merger {
     int changes = 0;
     for (size_t i = 0; i < graph_.nodes().size(); ++i) {
       const auto id = static_cast<NodeId>(i);
-      if (!is_shuffle(graph_.node(id))) continue;
+      if (!is_shuffle(graph_.node(id)) || left_alone_.count(graph_.node(id).name) > 0) continue;
       changes += take_concat(id);
       changes += take_split(id);
     }
@@ -70,6 +74,7 @@ class Merger {
   }
 
   Graph& graph_;
+  const LeftAlone& left_alone_;
   GraphFacts facts_;
   Uses uses_;
   std::vector<bool> removed_;
@@ -78,9 +83,9 @@ class Merger {
 
 }  // namespace
 
-int merge_channel_moves(Graph& graph) {
+int merge_channel_moves(Graph& graph, const LeftAlone& left_alone) {
   try {
-    return Merger(graph).run();
+    return Merger(graph, left_alone).run();
   } catch (const UserError&) {
     return 0;  // a body for other shapes: left as it is
   }

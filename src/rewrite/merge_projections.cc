@@ -45,8 +45,12 @@ Tensor side_by_side(std::vector<Tensor> parts) {
 
 class Merger {
  public:
-  explicit Merger(Graph& graph)
-      : graph_(graph), facts_(infer_graph(graph)), uses_(graph), removed_(graph.nodes().size(), false) {}
+  Merger(Graph& graph, const LeftAlone& left_alone)
+      : graph_(graph),
+        left_alone_(left_alone),
+        facts_(infer_graph(graph)),
+        uses_(graph),
+        removed_(graph.nodes().size(), false) {}
 
   int run() {
     int changes = 0;
@@ -102,6 +106,7 @@ class Merger {
   }
 
   int merge(NodeId at) {
+    if (left_alone_.count(graph_.node(at).name) > 0) return 0;
     const std::vector<ValueId> inputs = graph_.node(at).inputs;
     if (inputs[0] == inputs[1] || inputs[1] == inputs[2] || inputs[0] == inputs[2]) return 0;
     std::vector<Projection> parts;
@@ -151,6 +156,7 @@ class Merger {
   }
 
   Graph& graph_;
+  const LeftAlone& left_alone_;
   GraphFacts facts_;
   Uses uses_;
   std::vector<bool> removed_;
@@ -158,9 +164,9 @@ class Merger {
 
 }  // namespace
 
-int merge_projections(Graph& graph) {
+int merge_projections(Graph& graph, const LeftAlone& left_alone) {
   try {
-    return Merger(graph).run();
+    return Merger(graph, left_alone).run();
   } catch (const UserError&) {
     return 0;  // a body for other shapes: left as it is
   }

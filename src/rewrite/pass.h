@@ -4,9 +4,35 @@
 
 #include "graph/graph.h"
 
+#include <functional>
+#include <set>
+#include <string>
+
 namespace attune::rewrite {
 
-/// Returns how many places it changed. Leaves the graph well formed: verify() holds after every pass.
-using Pass = int (*)(Graph& graph);
+/// Names of nodes that a pass leaves as they are, though it could change them: a change that is right everywhere need
+/// not pay everywhere.
+using LeftAlone = std::set<std::string, std::less<>>;
+
+/// What a pass does. Passes whose places can be chosen one by one take the nodes to leave alone; the others change all
+/// there is or, switched off, nothing. Both return how many places they changed, and leave the graph well formed:
+/// verify() holds after every pass.
+class Pass {
+ public:
+  using Plain = int (*)(Graph& graph);
+  using Choosy = int (*)(Graph& graph, const LeftAlone& left_alone);
+
+  constexpr Pass(Plain plain) : plain_(plain) {}      // NOLINT(google-explicit-constructor): a list of functions
+  constexpr Pass(Choosy choosy) : choosy_(choosy) {}  // NOLINT(google-explicit-constructor)
+
+  constexpr bool is_choosy() const { return choosy_ != nullptr; }
+  int operator()(Graph& graph, const LeftAlone& left_alone = {}) const {
+    return choosy_ ? choosy_(graph, left_alone) : plain_(graph);
+  }
+
+ private:
+  Plain plain_ = nullptr;
+  Choosy choosy_ = nullptr;
+};
 
 }  // namespace attune::rewrite

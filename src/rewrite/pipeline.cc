@@ -70,23 +70,30 @@ constexpr PassEntry kPasses[] = {
     {"forget_constants", "let go of constants that nothing reads any more", forget_constants},
 };
 
-int run_everywhere(Graph& graph, Pass pass) {
+int run_everywhere(Graph& graph, Pass pass, const LeftAlone& left_alone) {
   int changes = 0;
   for (Node& node : graph.nodes())
     for (auto& [name, attribute] : node.attributes)
       if (auto* body = std::get_if<std::shared_ptr<Graph>>(&attribute)) {
         // Graphs are shared between copies of a node; the rewritten body belongs to this one.
         auto own = std::make_shared<Graph>(**body);
-        changes += run_everywhere(*own, pass);
+        changes += run_everywhere(*own, pass, left_alone);
         *body = std::move(own);
       }
-  return changes + pass(graph);
+  return changes + pass(graph, left_alone);
 }
 
 std::string names_of_passes() {
   std::string names;
   for (const PassEntry& entry : kPasses) names += (names.empty() ? "" : ", ") + std::string(entry.name);
   return names;
+}
+
+void require_choosy(std::string_view name) {
+  const auto* entry = std::ranges::find(kPasses, name, &PassEntry::name);
+  if (entry == std::end(kPasses)) throw UserError("there is no pass '{}'; there are: {}", name, names_of_passes());
+  if (!entry->pass.is_choosy())
+    throw UserError("the pass '{}' takes no list of nodes to leave alone; switch it off as a whole", name);
 }
 
 }  // namespace
@@ -99,12 +106,16 @@ std::vector<PassResult> run_pipeline(Graph& graph, const PipelineOptions& option
       if (std::none_of(std::begin(kPasses), std::end(kPasses),
                        [&](const PassEntry& entry) { return entry.name == name; }))
         throw UserError("there is no pass '{}'; there are: {}", name, names_of_passes());
+  for (const auto& [name, nodes] : options.left_alone) require_choosy(name);
   std::vector<PassResult> results;
   for (const PassEntry& entry : kPasses) {
     if (options.switched_off.count(entry.name) || (entry.on_request && !options.switched_on.count(entry.name)))
       continue;
     const auto begin = std::chrono::steady_clock::now();
-    PassResult result{entry.name, run_everywhere(graph, entry.pass), 0, static_cast<int64_t>(graph.nodes().size())};
+    const auto left_alone = options.left_alone.find(entry.name);
+    const int changes =
+        run_everywhere(graph, entry.pass, left_alone == options.left_alone.end() ? LeftAlone{} : left_alone->second);
+    PassResult result{entry.name, changes, 0, static_cast<int64_t>(graph.nodes().size())};
     verify(graph);
     result.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
     results.push_back(result);

@@ -4,6 +4,7 @@
 #include "rewrite/pass.h"
 
 #include <functional>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -30,8 +31,10 @@ struct PassResult {
 
 struct PipelineOptions {
   // By name; unknown names are an error.
-  std::set<std::string, std::less<>> switched_off;
-  std::set<std::string, std::less<>> switched_on;                            // of those that run on request
+  std::set<std::string, std::less<>> switched_off = {};
+  std::set<std::string, std::less<>> switched_on = {};  // of those that run on request
+  /// By name of the pass, which has to be one that takes such a list: nodes to leave alone.
+  std::map<std::string, LeftAlone, std::less<>> left_alone = {};
   std::function<void(const PassEntry&, const PassResult&)> after_pass = {};  // called when one is done and verified
 };
 

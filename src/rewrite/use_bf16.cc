@@ -74,7 +74,8 @@ bool follows_type(const Node& node, size_t input) {
 
 class Lowering {
  public:
-  explicit Lowering(Graph& graph) : graph_(graph), facts_(infer_graph(graph)) {}
+  Lowering(Graph& graph, const LeftAlone& left_alone)
+      : graph_(graph), left_alone_(left_alone), facts_(infer_graph(graph)) {}
 
   int run() {
     int changes = 0;
@@ -103,6 +104,7 @@ class Lowering {
 
   bool wants_bf16(const Node& node) const {
     const bool known = node.domain.empty() || node.domain == "attune";  // the latter are of our own rewriting
+    if (left_alone_.count(node.name) > 0) return false;
     if (!known || node.outputs.empty() || node.outputs[0] == kNoValue || !is_f32(node.outputs[0])) return false;
     // Second outputs of normalisations are statistics, which stay f32.
     const bool parts = node.op == "Split" || node.op == "ChannelShuffle" || node.op == "MaxPool";
@@ -179,6 +181,7 @@ class Lowering {
   }
 
   Graph& graph_;
+  const LeftAlone& left_alone_;
   GraphFacts facts_;
   std::vector<Node> nodes_;
   std::map<ValueId, ValueId> bf16_;  // f32 value → its bf16 form
@@ -187,9 +190,9 @@ class Lowering {
 
 }  // namespace
 
-int use_bf16(Graph& graph) {
+int use_bf16(Graph& graph, const LeftAlone& left_alone) {
   try {
-    return Lowering(graph).run();
+    return Lowering(graph, left_alone).run();
   } catch (const UserError&) {
     return 0;  // a body for other shapes: left as it is
   }

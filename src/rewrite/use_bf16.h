@@ -1,7 +1,7 @@
 // Computes in bfloat16 where that is quicker: products, and what stands between them.
 #pragma once
 
-#include "graph/graph.h"
+#include "rewrite/pass.h"
 
 namespace attune::rewrite {
 
@@ -9,6 +9,6 @@ namespace attune::rewrite {
 /// simple operators that follow them; everything else, and the graph's inputs and outputs, stays f32, with casts where
 /// the two meet. Weights are rounded once, here. On request alone: it changes results by about 1e-2 of their size.
 /// Returns how many nodes now compute in bf16.
-int use_bf16(Graph& graph);
+int use_bf16(Graph& graph, const LeftAlone& left_alone);
 
 }  // namespace attune::rewrite

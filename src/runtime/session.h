@@ -3,10 +3,12 @@
 
 #include "graph/graph.h"
 #include "kernel/workload.h"
+#include "rewrite/pass.h"
 #include "runtime/executor.h"
 #include "runtime/plan.h"
 #include "runtime/planner.h"
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -26,9 +28,11 @@ struct SessionOptions {
   int threads = 0;                          // 0: thread_count() of whoever calls
   bool pin_workers = false;                 // keep worker threads on cores of their own
   bool rewrite = true;                      // fuse and fold before planning,
-  std::vector<std::string> without_passes;  // but not by these
-  RecordedSteps recorded;                   // of a saved plan; see plan_file.h
-  std::shared_ptr<const Advisor> advisor;   // shared: several sessions may ask one; nullptr: rules choose kernels
+  std::vector<std::string> without_passes;  // but not by these,
+  std::map<std::string, rewrite::LeftAlone, std::less<>>
+      left_alone;                          // nor, by pass, these nodes; see rewrite/pipeline.h
+  RecordedSteps recorded;                  // of a saved plan; see plan_file.h
+  std::shared_ptr<const Advisor> advisor;  // shared: several sessions may ask one; nullptr: rules choose kernels
 };
 
 /// What a session holds on to between runs; it only grows.

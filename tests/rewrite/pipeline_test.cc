@@ -76,9 +76,34 @@ TEST(Rewrite, a_pass_can_be_switched_off) {
   EXPECT_EQ(graph.nodes().size(), 1u);
 }
 
+TEST(Rewrite, nodes_can_be_left_alone) {
+  const Graph before = parse_graph(R"(graph "g" {
+  input %x : f32[2, 3]
+  input %r : f32[2, 3]
+  const %w : f32[3, 3] = [1, 2, 3, 4, 5, 6, 7, 8, 9]
+  %y = MatMul@13(%x, %w) "product"
+  %s = Add@14(%y, %r) "sum"
+  %z = Relu@14(%s) "relu"
+  output %z
+})");
+  Graph whole = before, part = before, apart = before;
+  run_pipeline(whole);
+  EXPECT_EQ(whole.nodes().size(), 1u);
+  run_pipeline(part, {.left_alone = {{"fuse_epilogues", {"relu"}}}});
+  EXPECT_EQ(part.nodes().size(), 2u);
+  run_pipeline(apart, {.left_alone = {{"fuse_epilogues", {"product"}}}});
+  EXPECT_EQ(apart.nodes().size(), 3u);
+
+  Graph rounded = before;
+  run_pipeline(rounded, {.switched_on = {"use_bf16"}, .left_alone = {{"use_bf16", {"product"}}}});
+  EXPECT_EQ(to_text(rounded), to_text(whole));
+}
+
 TEST(Rewrite, an_unknown_pass_is_an_error) {
   Graph graph;
   EXPECT_THROW(run_pipeline(graph, {{"nonsense"}, {}}), UserError);
+  EXPECT_THROW(run_pipeline(graph, {.left_alone = {{"nonsense", {}}}}), UserError);
+  EXPECT_THROW(run_pipeline(graph, {.left_alone = {{"fold_constants", {"a"}}}}), UserError);
 }
 
 }  // namespace
