@@ -67,6 +67,8 @@ void TuneProgress::show(const nlohmann::ordered_json& event) {
     say(fmt::format("after {:.0f} s: the model {} {:.3f}x as fast with {} other kernels", event.at("t").get<double>(),
                     event.at("measured").get<bool>() ? "is" : "should be", event.at("ratio").get<double>(),
                     event.at("kernels").get<int>()));
+  } else if (kind == "layouts") {
+    say(event.at("conclusion").get<std::string>());
   } else if (kind == "task_failed") {
     say(fmt::format("{}", printable(event.at("reason").get<std::string>())));
   } else if (kind == "end") {

@@ -45,6 +45,7 @@ struct TuningResult {
   std::vector<ConvergencePoint> convergence;
   bool applied = false;    // the tuned plan is the one to use
   std::string conclusion;  // one sentence for people
+  std::string layouts;     // the same of the layouts; empty: there was nothing to choose
   JobEnd end = JobEnd::finished;
   double seconds = 0;
   int64_t trials = 0, failed_trials = 0, reused_trials = 0;

@@ -24,11 +24,12 @@ struct SessionOptions {
   std::vector<std::string> mode_operators;  // that `mode` is for, others being high_precision; empty: all
   DType dtype = DType::f32;                 // bf16: compute products of f32 values in bf16, see rewrite/use_bf16.h
   LayoutChoice layout = LayoutChoice::automatic;
-  int64_t memory_limit_bytes = 0;           // 0: none
-  int threads = 0;                          // 0: thread_count() of whoever calls
-  bool pin_workers = false;                 // keep worker threads on cores of their own
-  bool rewrite = true;                      // fuse and fold before planning,
-  std::vector<std::string> without_passes;  // but not by these,
+  std::map<std::string, Layout, std::less<>> node_layouts;  // of convolutions, by name: instead of that
+  int64_t memory_limit_bytes = 0;                           // 0: none
+  int threads = 0;                                          // 0: thread_count() of whoever calls
+  bool pin_workers = false;                                 // keep worker threads on cores of their own
+  bool rewrite = true;                                      // fuse and fold before planning,
+  std::vector<std::string> without_passes;                  // but not by these,
   std::map<std::string, rewrite::LeftAlone, std::less<>>
       left_alone;                          // nor, by pass, these nodes; see rewrite/pipeline.h
   RecordedSteps recorded;                  // of a saved plan; see plan_file.h
