@@ -18,10 +18,11 @@ constexpr const char* kLarge = R"(graph "g" {
   input %r : f32[1, 64, 40, 40]
   input %scale : f32[64, 1, 1]
   const %half : f32[] = [0.5]
+  const %floor : f32[] = [-0.25]
   %sum = Add@14(%x, %r) "sum"
   %scaled = Mul@14(%sum, %scale) "scaled"
   %halved = Mul@14(%scaled, %half) "halved"
-  %low = Clip@13(%halved) "low"
+  %low = Clip@13(%halved, %floor) "low"
   %y = Tanh@13(%low) "y"
   output %y
   output %scaled
