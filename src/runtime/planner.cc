@@ -261,8 +261,10 @@ Plan make_plan(std::shared_ptr<const Graph> graph, const GraphFacts& facts, cons
     extended.types.resize(unfused->values().size());
     extended.constants.resize(unfused->values().size());
     extended.contents.resize(unfused->values().size());
-    for (size_t i = facts.types.size(); i < extended.types.size(); ++i)
+    for (size_t i = facts.types.size(); i < extended.types.size(); ++i) {
       extended.types[i] = {unfused->values()[i].dtype, unfused->values()[i].shape};
+      extended.constants[i] = unfused->values()[i].constant;
+    }
     return Planner(std::move(unfused), extended, options, cache).run();
   }
   return Planner(std::move(graph), facts, options, cache).run();

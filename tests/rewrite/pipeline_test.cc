@@ -87,12 +87,14 @@ TEST(Rewrite, nodes_can_be_left_alone) {
   %z = Relu@14(%s) "relu"
   output %z
 })");
-  Graph whole = before, part = before, apart = before;
+  Graph whole = before, part = before, apart = before, chained = before;
   run_pipeline(whole);
   EXPECT_EQ(whole.nodes().size(), 1u);
   run_pipeline(part, {.left_alone = {{"fuse_epilogues", {"relu"}}}});
   EXPECT_EQ(part.nodes().size(), 2u);
-  run_pipeline(apart, {.left_alone = {{"fuse_epilogues", {"product"}}}});
+  run_pipeline(chained, {.left_alone = {{"fuse_epilogues", {"product"}}}});
+  EXPECT_EQ(chained.nodes().size(), 2u);  // sum and relu are a chain of their own
+  run_pipeline(apart, {.left_alone = {{"fuse_epilogues", {"product"}}, {"fuse_vectors", {"sum"}}}});
   EXPECT_EQ(apart.nodes().size(), 3u);
 
   Graph rounded = before;
