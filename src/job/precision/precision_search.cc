@@ -10,8 +10,8 @@ namespace {
 constexpr double kAloneShare = 0.5, kTogetherShare = 0.75;
 constexpr size_t kFewestGroups = 8;
 constexpr int kMostExtensions = 16;
-constexpr int kMostAttempts = 3;
-constexpr double kCaution = 0.9;      // of the error that was allowed before new inputs broke it
+constexpr int kMostAttempts = 5;
+constexpr double kCaution = 0.85;     // of the error that was allowed before new inputs broke it
 constexpr double kWorthwhile = 0.01;  // of a run: less is not worth another candidate
 
 double median_ms(const std::vector<double>& samples) { return samples.empty() ? 0 : summarize_samples(samples).median; }
@@ -40,14 +40,12 @@ double PrecisionSearch::error(const Lowered& lowered) {
 PrecisionDecision PrecisionSearch::run() {
   if (all_.empty()) return keep_f32("the model has no product that could compute in bf16");
   options_.on_progress(fmt::format("all {} products in bf16", all_.size()));
-  const double begin = clock_.seconds();
   error(all_);
-  trial_s_ = clock_.seconds() - begin;
   all_runs_ = trials_.compare(all_, options_.compare_s / 2);
   if (clock_.stopped()) return keep_f32("it was interrupted");
   if (gaining().empty()) return keep_f32("no product is faster in bf16 here");
 
-  double target = options_.accuracy_budget;
+  double target = options_.accuracy_budget, broke = 0;
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     const Lowered lowered = find(target);
     if (clock_.stopped()) return keep_f32("it was interrupted");
@@ -55,14 +53,25 @@ PrecisionDecision PrecisionSearch::run() {
     options_.on_progress(fmt::format("{} of {} products on new inputs", lowered.size(), all_.size()));
     // Asked once more, so that all that is said is said of one and the same session.
     const double known = trials_.error(lowered, InputChoice::all), fresh = trials_.new_error(lowered);
-    const double worst = std::max(known, fresh);
-    if (worst <= options_.accuracy_budget) return decide(lowered, worst);
+    broke = std::max(known, fresh);
+    if (broke <= options_.accuracy_budget) return decide(lowered, broke);
     errors_.clear();  // the inputs that broke it are among those to hold it on from now on
     target *= kCaution;
   }
-  double least = groups_.empty() ? error(all_) : groups_.front().error;
-  for (const Group& group : groups_) least = std::min(least, group.error);
-  return keep_f32(fmt::format("no choice of products in bf16 held it; the least error was {:.3g}", least));
+  return keep_f32(nothing_holds(broke));
+}
+
+std::string PrecisionSearch::nothing_holds(double broke) const {
+  const char* time = clock_.has_time(kTogetherShare) ? "" : " in the time there was";
+  if (broke > 0)
+    return fmt::format(
+        "what held it on the first inputs broke it on new ones (error {:.3g}), and nothing else was found{}", broke,
+        time);
+  if (groups_.empty()) return fmt::format("nothing that holds it was found{}", time);
+  const auto least = std::min_element(groups_.begin(), groups_.end(),
+                                      [](const Group& a, const Group& b) { return a.error < b.error; });
+  return fmt::format("no product in bf16 holds it{}; the least error of those tried alone is {:.3g}", time,
+                     least->error);
 }
 
 PrecisionDecision PrecisionSearch::decide(const Lowered& lowered, double error) {
@@ -111,12 +120,17 @@ Lowered PrecisionSearch::find_all() {
   return runs.ratio > all_runs_.whole.ratio * (1 + kWorthwhile) ? some : all_;
 }
 
+size_t PrecisionSearch::affordable_trials(const Lowered& one) {
+  const double begin = clock_.seconds();
+  trials_.error(one, InputChoice::first);
+  const double trial_s = std::max(clock_.seconds() - begin, 1e-6);
+  return static_cast<size_t>(std::max(0.0, clock_.left_s(kAloneShare)) / trial_s);
+}
+
 void PrecisionSearch::measure_groups() {
   has_groups_ = true;
   const Lowered regions = gaining();
-  const double left_s = std::max(0.0, clock_.left_s(kAloneShare));
-  const auto affordable = trial_s_ > 0 ? std::min(left_s / trial_s_, 1e6) : 1e6;
-  const size_t count = std::min(regions.size(), std::max(kFewestGroups, static_cast<size_t>(affordable)));
+  const size_t count = std::min(regions.size(), std::max(kFewestGroups, affordable_trials({*regions.begin()})));
   std::vector<Group> groups(count);
   size_t position = 0;
   for (const size_t region : regions) {  // neighbours together

@@ -68,12 +68,16 @@ class PrecisionSearch {
   Lowered find(double target);
   Lowered find_all();
   void measure_groups();
+  /// How many errors there is time for, by that of this one.
+  size_t affordable_trials(const Lowered& one);
   Lowered prefix(size_t count) const;
   Lowered largest_prefix(double target);
   /// Adds as much of the regions as fits, by halves; takes from the attempts.
   void extend(Lowered& lowered, const Lowered& regions, double target, int& attempts);
   double error(const Lowered& lowered);
   PrecisionDecision keep_f32(std::string reason) const;
+  /// Why f32 is kept; `broke`: the last error on new inputs, 0 where it did not come to that.
+  std::string nothing_holds(double broke) const;
   PrecisionDecision decide(const Lowered& lowered, double error);
   Lowered gaining() const;
 
@@ -81,7 +85,6 @@ class PrecisionSearch {
   const JobClock& clock_;
   PrecisionSearchOptions options_;
   Lowered all_;
-  double trial_s_ = 0;         // what a question about an error takes
   LoweredRuns all_runs_;       // with everything lowered
   bool has_groups_ = false;    // were measured
   std::vector<Group> groups_;  // most time saved for the error first
