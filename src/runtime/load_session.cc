@@ -7,9 +7,15 @@
 
 namespace attune {
 
+Graph load_graph(const std::string& model) {
+  if (zoo::is_address(model)) return zoo::build_address(model);
+  if (is_plan_file(model))
+    throw UserError("'{}' is a plan, which is rewritten already; give the model that it was made of", model);
+  return load_onnx(model).graph;
+}
+
 Session load_session(const std::string& model, SessionOptions options) {
-  if (zoo::is_address(model)) return Session(zoo::build_address(model), std::move(options));
-  if (is_plan_file(model)) {
+  if (!zoo::is_address(model) && is_plan_file(model)) {
     if (options.dtype != DType::f32)
       throw UserError(
           "computing in {} cannot be asked of '{}': a plan keeps the precision it was made with; make one of "
@@ -22,7 +28,7 @@ Session load_session(const std::string& model, SessionOptions options) {
           model);
     return load_plan(model, std::move(options));
   }
-  return Session(load_onnx(model).graph, std::move(options));
+  return Session(load_graph(model), std::move(options));
 }
 
 }  // namespace attune

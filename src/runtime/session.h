@@ -3,7 +3,7 @@
 
 #include "graph/graph.h"
 #include "kernel/workload.h"
-#include "rewrite/pass.h"
+#include "rewrite/pipeline.h"
 #include "runtime/executor.h"
 #include "runtime/plan.h"
 #include "runtime/planner.h"
@@ -61,11 +61,14 @@ class Session {
   /// The plan that run() uses for inputs of these types; made when there is none yet.
   std::shared_ptr<const Plan> plan(std::span<const Tensor> inputs) const;
   const Graph& graph() const;  // as rewritten
+  /// What the passes did to the graph when the session was made; empty where it was not rewritten.
+  const std::vector<rewrite::PassResult>& rewrites() const { return rewrites_; }
   SessionMemory memory() const;
 
  private:
   int threads_ = 0;
   bool pin_workers_ = false;
+  std::vector<rewrite::PassResult> rewrites_;
   std::unique_ptr<GraphSession> session_;
 };
 
