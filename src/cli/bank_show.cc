@@ -3,6 +3,7 @@
 #include "bank/location.h"
 #include "bank/select.h"
 #include "cli/bank_arguments.h"
+#include "job/subgraph.h"
 
 #include <CLI/CLI.hpp>
 
@@ -85,6 +86,8 @@ ExitCode show_record(const ShowArguments& arguments) {
   report.json = json_of(record);
   report.json["applies_here"] = obstacle.empty();
   report.json["obstacle"] = obstacle;
+  if (const std::string meaning = subgraph_sentence(record.key.workload, record.config); !meaning.empty())
+    report.json["meaning"] = meaning;
   Table table{"", {{"field"}, {"value"}}, {}};
   for (const auto& [name, value] : report.json.items()) {
     const bool is_obstacle = name == "obstacle" && obstacle.empty();

@@ -1,4 +1,4 @@
-// attune tune: finds faster kernels for a model, proves them and writes a plan that uses them.
+// attune tune: finds faster kernels and better fusions for a model, proves them and writes a plan that uses them.
 #include "bank/device_fingerprint.h"
 #include "bank/location.h"
 #include "bank/merge.h"
@@ -7,14 +7,17 @@
 #include "cli/interrupt.h"
 #include "cli/tune_arguments.h"
 #include "cli/tune_progress.h"
+#include "cli/tune_report.h"
 #include "cli/verbs.h"
 #include "job/opat.h"
 #include "job/result_folder.h"
+#include "job/sgat.h"
+#include "job/tune_all.h"
 #include "job/tune_dumps.h"
 #include "report/tuning_report.h"
+#include "runtime/bank_advisor.h"
 #include "runtime/load_session.h"
 #include "runtime/plan_file.h"
-#include "tune/search/mode.h"
 
 #include <CLI/CLI.hpp>
 
@@ -46,16 +49,6 @@ class EventFile {
   std::ofstream file_;
 };
 
-Table task_table(const std::vector<TaskSearch>& searches) {
-  Table table{"tasks", {{"workload"}, {"nodes", Align::right}, {"ms", Align::right}, {"runs now"}, {"space"}}, {}};
-  for (const TaskSearch& search : searches) {
-    const TuningTask& task = search.task();
-    table.rows.push_back({task.key, std::to_string(task.nodes.size()), fmt::format("{:.3f}", task.run_ms),
-                          task.provider + " " + attune::to_text(task.config), search.space_text()});
-  }
-  return table;
-}
-
 /// What a job would work on: the dump's operators, or the model's.
 std::vector<TaskSearch> plan_tasks(const TuneArguments& arguments, const OpatOptions& options,
                                    const std::vector<TuningTask>& dumped) {
@@ -64,9 +57,8 @@ std::vector<TaskSearch> plan_tasks(const TuneArguments& arguments, const OpatOpt
   return plan_opat(session, make_inputs(arguments.inputs, session.graph()), options);
 }
 
-ExitCode dry_run(const TuneArguments& arguments, const std::vector<TaskSearch>& searches) {
-  Report report;
-  report.tables.push_back(task_table(searches));
+/// The operators of a dump, or of the model.
+void add_tasks(Report& report, const TuneArguments& arguments, const std::vector<TaskSearch>& searches) {
   uint64_t points = 0, tasks = 0;
   for (const TaskSearch& search : searches) {
     if (!search.has_alternatives()) continue;
@@ -75,53 +67,30 @@ ExitCode dry_run(const TuneArguments& arguments, const std::vector<TaskSearch>& 
   }
   // A trial is built, verified and timed in about a fifth of a second; more for large workloads.
   constexpr double kSecondsPerTrial = 0.2;
-  const double estimate = std::min(arguments.budget_s, static_cast<double>(points) * kSecondsPerTrial + 10);
-  report.json = {{"tasks", nlohmann::ordered_json::array()}, {"estimated_s", estimate}};
-  for (const TaskSearch& search : searches)
-    report.json["tasks"].push_back({{"workload", search.task().key},
-                                    {"nodes", search.task().nodes},
-                                    {"run_ms", search.task().run_ms},
-                                    {"space", search.space_text()},
-                                    {"points", search.space_size()}});
-  print(report, arguments.format);
+  const double budget_s = *arguments.settings.budget_s;
+  const double estimate = std::min(budget_s, static_cast<double>(points) * kSecondsPerTrial + 10);
+  add_tasks(report, searches);
+  report.json["estimated_s"] = estimate;
   write_stderr(fmt::format("{} tasks with {} points; about {:.0f} s within a budget of {:.0f} s\n", tasks, points,
-                           estimate, arguments.budget_s));
-  return ExitCode::ok;
+                           estimate, budget_s));
 }
 
-Report make_report(const TuningResult& result, const std::string& plan) {
+void add_subgraphs(Report& report, const TuneArguments& arguments, const SessionOptions& options) {
+  const Session session(load_graph(arguments.model), options);
+  const std::vector<Subgraph> subgraphs = plan_sgat(session, make_inputs(arguments.inputs, session.graph()));
+  add_subgraphs(report, subgraphs);
+  size_t candidates = 0;
+  for (const Subgraph& subgraph : subgraphs) candidates += subgraph.candidates.size();
+  write_stderr(fmt::format("{} subgraphs with {} candidates\n", subgraphs.size(), candidates));
+}
+
+ExitCode dry_run(const TuneArguments& arguments, const OpatOptions& options, const std::vector<TuningTask>& dumped) {
+  const std::string& job = *arguments.settings.job;
   Report report;
-  Table whole{"", {{"what"}, {"value", Align::right}}, {}};
-  const auto row = [&](const std::string& what, const std::string& value) { whole.rows.push_back({what, value}); };
-  if (result.comparison) {
-    row("before", fmt::format("{:.3f} ms", summarize_samples(result.comparison->before_ms).median));
-    row("after", fmt::format("{:.3f} ms", summarize_samples(result.comparison->after_ms).median));
-    row("speed-up", fmt::format("{:.3f}x ({:.3f} to {:.3f})", result.comparison->ratio,
-                                result.comparison->ratio_interval.low, result.comparison->ratio_interval.high));
-  }
-  if (result.before_plan)
-    row("applied", result.applied ? "yes" : "no, the default is kept");
-  else
-    row("result", result.conclusion);
-  row("trials",
-      fmt::format("{} ({} failed, {} known before)", result.trials, result.failed_trials, result.reused_trials));
-  row("noise floor", fmt::format("{:.2f} %", 100 * std::expm1(result.noise_floor)));
-  row("time", fmt::format("{:.1f} s", result.seconds));
-  if (result.precision) row("precision", result.precision->precision);
-  if (!plan.empty()) row("plan", plan);
-  report.tables.push_back(std::move(whole));
-  Table winners{"faster kernels", {{"workload"}, {"nodes", Align::right}, {"speed-up", Align::right}, {"kernel"}}, {}};
-  for (const TaskResult& task : result.tasks)
-    if (task.winner)
-      winners.rows.push_back(
-          {task.task.key, std::to_string(task.task.nodes.size()),
-           fmt::format("{:.2f}x ({:.2f} to {:.2f})", task.ratio, task.ratio_interval.low, task.ratio_interval.high),
-           task.winner->provider + " " + attune::to_text(task.winner->config)});
-  if (!winners.rows.empty()) report.tables.push_back(std::move(winners));
-  if (result.precision) report.tables.push_back(precision_table(*result.precision));
-  report.json = summary_json(result);
-  if (!plan.empty()) report.json["plan"] = plan;
-  return report;
+  if (job != "sgat") add_tasks(report, arguments, plan_tasks(arguments, options, dumped));
+  if (job != "opat") add_subgraphs(report, arguments, options.session);
+  print(report, arguments.format);
+  return ExitCode::ok;
 }
 
 void write_text(const fs::path& path, std::string_view text) {
@@ -146,7 +115,7 @@ ExitCode finish(const TuningResult& result, const TuneArguments& arguments, cons
     write_result_folder(result, arguments.output);
     write_text(fs::path(arguments.output) / "report.html", tuning_report_html(result));
   }
-  print(make_report(result, plan), arguments.format);
+  print(result_report(result, plan), arguments.format);
   return result.end == JobEnd::interrupted ? ExitCode::interrupted : ExitCode::ok;
 }
 
@@ -170,16 +139,16 @@ std::vector<TuningTask> read_dump(const TuneArguments& arguments, const SessionO
 std::optional<PrecisionOutcome> choose_first(const TuneArguments& arguments, OpatOptions& options) {
   if (precision_of(arguments.runner) != "auto") return std::nullopt;
   constexpr double kShare = 0.3, kLeastLeft = 0.1;  // of the budget
-  const JobClock clock(arguments.budget_s, [] { return false; });
+  const JobClock clock(*arguments.settings.budget_s, [] { return false; });
   PrecisionOutcome chosen = choose_precision(arguments.model, options.session, arguments.inputs, arguments.precision,
-                                             kShare * arguments.budget_s);
+                                             kShare * *arguments.settings.budget_s);
   options.session = chosen.options;
-  options.budget_s = std::max(clock.left_s(), kLeastLeft * arguments.budget_s);
+  options.budget_s = std::max(clock.left_s(), kLeastLeft * *arguments.settings.budget_s);
   return chosen;
 }
 
 /// Other kernels round otherwise: what was tuned has to hold the accuracy budget itself, else what was chosen is kept.
-void settle_precision(OpatOutcome& tuned, PrecisionOutcome& chosen, const TuneArguments& arguments) {
+void settle_precision(TuningOutcome& tuned, PrecisionOutcome& chosen, const TuneArguments& arguments) {
   TuningResult& result = tuned.result;
   if (!restate_precision(tuned.session, chosen)) {
     tuned.session = std::move(chosen.session);
@@ -192,17 +161,42 @@ void settle_precision(OpatOutcome& tuned, PrecisionOutcome& chosen, const TuneAr
   result.conclusion += "; " + attune::to_text(*result.precision);
 }
 
-ExitCode run_tune(TuneArguments arguments) {
-  settle(arguments);
+OpatOptions job_options(const TuneArguments& arguments) {
   OpatOptions options;
-  options.budget_s = arguments.budget_s;
-  options.most_trials = arguments.trials;
+  options.budget_s = *arguments.settings.budget_s;
+  options.most_trials = *arguments.settings.trials;
+  options.algorithm = *arguments.settings.algorithm;
+  options.metric = *arguments.settings.metric == "throughput" ? Metric::throughput : Metric::latency;
   options.session = session_options(arguments.runner);
   options.measurer.pin_workers = arguments.runner.pin;
   options.seed = arguments.inputs.seed + 1;
-  options.algorithm = arguments.algorithm;
+  return options;
+}
+
+/// Kernels that won before, so that subgraphs are judged with the kernels that they will have.
+std::shared_ptr<const Advisor> bank_advisor(const TuneArguments& arguments) {
+  return std::make_shared<const BankAdvisor>(open_bank(arguments.bank, BankAccess::read_only), thread_count());
+}
+
+TuningOutcome tune_model(const TuneArguments& arguments, OpatOptions options) {
+  const auto inputs = [&](const Graph& graph) { return make_inputs(arguments.inputs, graph); };
+  const std::string& job = *arguments.settings.job;
+  if (job == "opat")
+    return run_opat([&](const SessionOptions& session) { return load_session(arguments.model, session); }, inputs,
+                    options);
+  const Graph model = load_graph(arguments.model);
+  if (job == "all")
+    return run_all(
+        model, inputs, [&] { return bank_advisor(arguments); }, options);
+  options.session.advisor = bank_advisor(arguments);
+  return run_sgat(model, inputs, options);
+}
+
+ExitCode run_tune(TuneArguments arguments) {
+  settle(arguments);
+  OpatOptions options = job_options(arguments);
   const std::vector<TuningTask> dumped = read_dump(arguments, options.session);
-  if (arguments.dry_run) return dry_run(arguments, plan_tasks(arguments, options, dumped));
+  if (arguments.dry_run) return dry_run(arguments, options, dumped);
 
   if (!arguments.output.empty()) prepare_result_folder(arguments.output);
   const auto bank = open_bank(arguments.bank, BankAccess::read_write);
@@ -224,8 +218,7 @@ ExitCode run_tune(TuneArguments arguments) {
     result.model = arguments.from_dump;
     return finish(result, arguments, "");
   }
-  OpatOutcome outcome = run_opat([&](const SessionOptions& session) { return load_session(arguments.model, session); },
-                                 [&](const Graph& graph) { return make_inputs(arguments.inputs, graph); }, options);
+  TuningOutcome outcome = tune_model(arguments, options);
   progress.finish();
   outcome.result.model = arguments.model;
   if (chosen) settle_precision(outcome, *chosen, arguments);

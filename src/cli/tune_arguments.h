@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/precision_arguments.h"
 #include "cli/runner_arguments.h"
+#include "cli/tune_settings.h"
 
 #include <string>
 
@@ -16,9 +17,7 @@ struct TuneArguments {
   InputArguments inputs;
   RunnerArguments runner;
   PrecisionArguments precision;
-  double budget_s = 60;
-  int64_t trials = 0;
-  std::string algorithm = "auto";
+  TuneSettings settings;    // complete after settle()
   std::string output;       // folder; empty: none is written
   std::string plan;         // file; empty: in the folder
   std::string bank;         // empty: the default one
@@ -27,15 +26,15 @@ struct TuneArguments {
   std::string events;       // file of JSON lines
   bool dry_run = false;
 
-  // As aoe spells them.
-  std::string job = "opat";
-  int job_type = 0;   // 1: opat
-  int framework = 0;  // 5: ONNX
+  // Other ways to say the same.
+  std::string config;    // file of settings
+  std::string job_type;  // empty: not given
+  int framework = 0;     // 5: ONNX
   std::string model_option;
   std::string input_shape;
   std::string soc_version;
-  double tuning_time_limit = 0;
-  std::string budget_text = "60s";
+  std::optional<double> tuning_time_limit;
+  std::string budget_text;
 };
 
 void add_tune_arguments(CLI::App& verb, TuneArguments& arguments);

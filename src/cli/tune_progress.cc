@@ -18,6 +18,14 @@ std::string shortened(std::string key) {
   return key;
 }
 
+/// What is tried: who runs a kernel, or what of a subgraph is fused.
+std::string trial_text(const nlohmann::ordered_json& trial) {
+  const auto& config = trial.at("config");
+  if (!config.contains("fused") || !config.contains("apart")) return trial.at("provider");
+  return fmt::format("{} fused, {} apart", config.at("fused").get<std::string>(),
+                     config.at("apart").get<std::string>());
+}
+
 }  // namespace
 
 TuneProgress::TuneProgress(double budget_s) : terminal_(isatty(STDERR_FILENO) != 0), budget_s_(budget_s) {}
@@ -40,11 +48,12 @@ void TuneProgress::show(const nlohmann::ordered_json& event) {
   const std::string kind = event.at("event");
   const double left = std::max(0.0, budget_s_ - event.at("t").get<double>());
   if (kind == "begin") {
+    tasks_.clear();  // one job may follow another
     for (const auto& task : event.at("tasks"))
       tasks_.push_back(shortened(printable(task.at("workload").get<std::string>())));
     best_.assign(tasks_.size(), 1.0);
-    say(fmt::format("{} workloads, {:.2f} ms a run; the default plan is usable now", tasks_.size(),
-                    event.at("run_ms").get<double>()));
+    say(fmt::format("{} {}, {:.2f} ms a run; the default plan is usable now", tasks_.size(),
+                    event.at("what").get<std::string>(), event.at("run_ms").get<double>()));
   } else if (kind == "trial") {
     ++trials_;
     const size_t task = event.at("task");
@@ -55,18 +64,20 @@ void TuneProgress::show(const nlohmann::ordered_json& event) {
     show_line(fmt::format("[{}/{} {}] {} trials  best {:.2f}x  {} failed  eta {:.0f}s", task + 1, tasks_.size(),
                           task_name(task), trials_, task < best_.size() ? best_[task] : 1.0, failed_, left));
   } else if (kind == "final") {
-    const std::string line = fmt::format(
-        "{}: {} {:.2f}x ({:.2f} to {:.2f}) in the model with {}", task_name(event.at("task")),
-        event.at("verdict").get<std::string>(), event.at("ratio").get<double>(), event.at("low").get<double>(),
-        event.at("high").get<double>(), event.at("trial").at("provider").get<std::string>());
+    const std::string line =
+        fmt::format("{}: {} {:.2f}x ({:.2f} to {:.2f}) in the model with {}", task_name(event.at("task")),
+                    event.at("verdict").get<std::string>(), event.at("ratio").get<double>(),
+                    event.at("low").get<double>(), event.at("high").get<double>(), trial_text(event.at("trial")));
     if (event.at("verdict") == "faster")
       say(line);
     else
       show_line(line);
   } else if (kind == "model") {
-    say(fmt::format("after {:.0f} s: the model {} {:.3f}x as fast with {} other kernels", event.at("t").get<double>(),
+    const bool fuses = event.contains("subgraphs");
+    say(fmt::format("after {:.0f} s: the model {} {:.3f}x as fast with {} {}", event.at("t").get<double>(),
                     event.at("measured").get<bool>() ? "is" : "should be", event.at("ratio").get<double>(),
-                    event.at("kernels").get<int>()));
+                    event.at(fuses ? "subgraphs" : "kernels").get<int>(),
+                    fuses ? "subgraphs fused otherwise" : "other kernels"));
   } else if (kind == "layouts") {
     say(event.at("conclusion").get<std::string>());
   } else if (kind == "task_failed") {

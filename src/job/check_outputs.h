@@ -3,15 +3,19 @@
 
 #include "runtime/session.h"
 
-#include <optional>
 #include <span>
 #include <string>
 
 namespace attune {
 
-/// Runs both and compares every output; what differs beyond rounding, in words, or nothing. Floats may differ by a
-/// thousandth of the output's largest magnitude (a hundredth where it is in 16 bits), integers by nothing: an index or
-/// a label that changes is another answer.
-std::optional<std::string> check_outputs(const Session& before, const Session& after, std::span<const Tensor> inputs);
+struct OutputCheck {
+  std::string problem;   // what differs beyond rounding, in words; empty: nothing
+  double max_error = 0;  // as a share of an output's largest magnitude
+  double tolerance = 0;  // that the loosest of the outputs is held against
+};
+
+/// Runs both and compares every output. Floats may differ by a thousandth of the output's largest magnitude (a
+/// hundredth where it is in 16 bits), integers by nothing: an index or a label that changes is another answer.
+OutputCheck check_outputs(const Session& before, const Session& after, std::span<const Tensor> inputs);
 
 }  // namespace attune

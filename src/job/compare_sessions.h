@@ -10,7 +10,11 @@
 
 namespace attune {
 
+/// What counts: the median time of a run, or how many runs a second there are, slow ones included.
+enum class Metric : uint8_t { latency, throughput };
+
 struct SessionComparison {
+  Metric metric = Metric::latency;
   std::vector<double> before_ms, after_ms;                         // of a run, one of each in every round
   std::vector<std::vector<double>> before_step_ms, after_step_ms;  // by round: of the steps of the plans
   double ratio = 1;                                                // before over after: above 1, the second is faster
@@ -27,6 +31,7 @@ struct SessionComparison {
 struct CompareOptions {
   double seconds = 3;
   int wanted_rounds = 15;  // up to twice the time, where a run takes long
+  Metric metric = Metric::latency;
   uint64_t seed = 1;
   std::function<bool()> stop = [] { return false; };
 };

@@ -57,19 +57,25 @@ void ModelJudge::learn(const Choices& choices, const ModelRun& run) {
     ModelVerdict& known = verdicts_[{task, trial}];
     known.effect.add(effect);
     ++known.runs;
+    known.outputs.max_error = std::max(known.outputs.max_error, run.outputs.max_error);
+    known.outputs.tolerance = run.outputs.tolerance;
     known.verdict = verdict_on(known.effect, noise);
     accept_best(task);
     options_.on_verdict(task, trial, known);
   }
 }
 
-std::string ModelJudge::judge(const Choices& proposals, double seconds) {
+ModelRun ModelJudge::judge(const Choices& proposals, double seconds) {
   Choices choices = accepted_;
   for (const auto& [task, trial] : proposals) choices[task] = trial;
-  if (choices.empty()) return "";
-  const ModelRun run = runner_.run(choices, {seconds, Placement::any});
-  if (run.problem.empty()) learn(choices, run);
-  return run.problem;
+  return judge_exactly(choices, seconds);
+}
+
+ModelRun ModelJudge::judge_exactly(const Choices& proposals, double seconds) {
+  if (proposals.empty()) return {};
+  ModelRun run = runner_.run(proposals, {seconds, Placement::any});
+  if (run.problem.empty()) learn(proposals, run);
+  return run;
 }
 
 bool ModelJudge::is_faster(const SessionComparison& whole) const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "job/change_effects.h"
+#include "job/check_outputs.h"
 #include "tune/measure/trial.h"
 #include "tune/measure/verdict.h"
 
@@ -29,6 +30,7 @@ struct ModelRunOptions {
 /// Runs of the model with a choice of kernels and with its defaults, in turn.
 struct ModelRun {
   std::string problem;  // why there are none, such as outputs that differ; empty: there are
+  OutputCheck outputs;
   SessionComparison whole;
   std::map<size_t, ChangeEffect> effects;  // by task that was changed
   std::optional<double> noise;             // ln: what identical steps seemed to differ by
@@ -44,7 +46,8 @@ class ModelRunner {
 struct ModelVerdict {
   tune::Verdict verdict = tune::Verdict::unresolved;
   ChangeEffect effect;
-  int runs = 0;  // choices that it was part of
+  int runs = 0;         // choices that it was part of
+  OutputCheck outputs;  // the worst of these runs
   bool is_open() const { return verdict == tune::Verdict::unresolved && runs < 2; }
 };
 
@@ -78,8 +81,10 @@ class ModelJudge {
   double expected_ratio() const;
 
   /// Runs the model with the proposals in place of what is accepted for their tasks, and takes over those that are
-  /// faster there. Returns the problem, if there was one: nothing was learned then.
-  std::string judge(const Choices& proposals, double seconds);
+  /// faster there. Where the run has a problem, nothing was learned.
+  ModelRun judge(const Choices& proposals, double seconds);
+  /// The same, with the proposals and nothing else.
+  ModelRun judge_exactly(const Choices& proposals, double seconds);
 
   /// Compares the model with all that is accepted and its defaults. While it is not faster beyond noise, the doubtful
   /// half of the choice is dropped.

@@ -1,41 +1,14 @@
 #include "job/model_stage.h"
 
-#include "job/settle_tasks.h"
-#include "providers/providers.h"
-
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
 
 namespace attune {
-namespace {
 
-std::vector<TuningTask> tasks_of(const OpatJob& job) {
-  std::vector<TuningTask> tasks;
-  for (const TaskSearch& search : job.searches) tasks.push_back(search.task());
-  return tasks;
-}
-
-const TriedConfig* find_tried(const TaskSearch& search, const tune::Trial& trial) {
-  for (const TriedConfig& tried : search.tried())
-    if (tried.trial == trial) return &tried;
-  return nullptr;
-}
-
-}  // namespace
-
-ModelStage::ModelStage(OpatJob& job, const Session& before, std::span<const Tensor> inputs)
-    : job_(job), runner_(before, inputs, tasks_of(job), runner_options()), judge_(runner_, judge_options()) {}
-
-SessionRunnerOptions ModelStage::runner_options() const {
-  SessionRunnerOptions options;
-  options.session = job_.options.session;
-  options.seed = job_.options.seed;
-  options.stop = job_.options.stop;
-  options.reason = [this](size_t task, const tune::Trial& trial) { return reason(task, trial); };
-  return options;
-}
+ModelStage::ModelStage(JobFrame& job, std::unique_ptr<PairRunner> runner)
+    : job_(job), runner_(std::move(runner)), judge_(*runner_, judge_options()) {}
 
 ModelJudgeOptions ModelStage::judge_options() {
   ModelJudgeOptions options;
@@ -43,22 +16,20 @@ ModelJudgeOptions ModelStage::judge_options() {
     on_verdict(task, trial, verdict);
   };
   // Two runs: the second confirms the first.
-  options.has_time = [this] { return !job_.clock.stopped() && job_.clock.left_s() > 2 * runner_.last_run_s(); };
+  options.has_time = [this] { return !job_.clock.stopped() && job_.clock.left_s() > 2 * runner_->last_run_s(); };
   return options;
 }
 
 double ModelStage::needed_s(double round_s) const {
   constexpr double kFirstGuess = 1.5, kRuns = 3.5;  // a round, the comparison and its confirmation, some reserve
-  return kRuns * (runner_.last_run_s() > 0 ? runner_.last_run_s() : kFirstGuess * round_s);
+  return kRuns * (runner_->last_run_s() > 0 ? runner_->last_run_s() : kFirstGuess * round_s);
 }
 
-std::string ModelStage::reason(size_t task, const tune::Trial& trial) const {
-  const ModelVerdict* verdict = judge_.find(task, trial);
+std::string reason_text(const ModelVerdict* verdict, std::string_view than) {
   if (verdict == nullptr) return "tried inside of the model";
   const Interval interval = verdict->effect.ratio_interval(0.95);
-  return fmt::format("measured {:.2f}x ({:.2f} to {:.2f}) as fast as the default of {}, inside of the model",
-                     1 / verdict->effect.ratio(), 1 / interval.high, 1 / interval.low,
-                     job_.searches[task].task().provider);
+  return fmt::format("measured {:.2f}x ({:.2f} to {:.2f}) as fast as {}, inside of the model",
+                     1 / verdict->effect.ratio(), 1 / interval.high, 1 / interval.low, than);
 }
 
 void ModelStage::judge_proposals(double seconds) {
@@ -66,7 +37,7 @@ void ModelStage::judge_proposals(double seconds) {
 }
 
 void ModelStage::judge_together(const Choices& proposals, double seconds) {
-  const std::string problem = judge_.judge(proposals, seconds);
+  const std::string problem = judge_.judge(proposals, seconds).problem;
   if (job_.clock.stopped()) return;
   if (problem.empty()) {
     show_round(nullptr);
@@ -74,15 +45,19 @@ void ModelStage::judge_together(const Choices& proposals, double seconds) {
   }
   // Each alone is right; together their rounding may add up. Halves tell who does not fit.
   if (proposals.size() == 1) {
-    unfit_.insert(*proposals.begin());
-    job_.emit({{"event", "task_failed"},
-               {"workload", job_.searches[proposals.begin()->first].task().key},
-               {"reason", "inside of the model, " + problem}});
+    drop_unfit(proposals, problem);
     return;
   }
   const auto middle = std::next(proposals.begin(), static_cast<ptrdiff_t>(proposals.size() / 2));
   for (const Choices& half : {Choices(proposals.begin(), middle), Choices(middle, proposals.end())})
     if (job_.clock.has_time()) judge_together(half, seconds);
+}
+
+void ModelStage::drop_unfit(const Choices& choice, const std::string& problem) {
+  const auto& [task, trial] = *choice.begin();
+  unfit_.insert({task, trial});
+  job_.emit({{"event", "task_failed"}, {"workload", name_of(task)}, {"reason", "inside of the model, " + problem}});
+  on_unfit(task, trial, problem);
 }
 
 void ModelStage::on_verdict(size_t task, const tune::Trial& trial, const ModelVerdict& verdict) {
@@ -98,8 +73,8 @@ void ModelStage::show_verdict(size_t task, const tune::Trial& trial, const Model
   const Interval interval = verdict.effect.ratio_interval(0.95);
   job_.emit({{"event", "final"},
              {"task", task},
-             {"op", job_.searches[task].task().op},
-             {"trial", trial_json(trial)},
+             {"op", op_of(task)},
+             {"trial", {{"provider", trial.provider}, {"config", trial.config}}},
              {"verdict", tune::verdict_name(verdict.verdict)},
              {"ratio", 1 / verdict.effect.ratio()},
              {"low", 1 / interval.high},
@@ -111,16 +86,15 @@ void ModelStage::show_verdict(size_t task, const tune::Trial& trial, const Model
 
 void ModelStage::keep_verdict(size_t task, const tune::Trial& trial, InModel decision) {
   if (!kept_.insert({task, trial}).second) return;
-  const TaskSearch& search = job_.searches[task];
+  const ModelVerdict& verdict = *judge_.find(task, trial);
   ModelEvidence evidence;
   evidence.model = job_.model;
-  evidence.effect = judge_.find(task, trial)->effect;
+  evidence.effect = verdict.effect;
   evidence.decision = decision;
-  evidence.calls = search.task().nodes.size();
-  evidence.max_error = find_tried(search, trial)->max_error;
-  if (evidence.effect.rounds() == 0) return;
-  job_.keep(model_record(search.task().workload, job_.threads, trial, evidence, require_provider(trial.provider),
-                         job_.source));
+  evidence.calls = calls_of(task);
+  evidence.max_error = verdict.outputs.max_error;
+  evidence.tolerance = verdict.outputs.tolerance;
+  if (evidence.effect.rounds() > 0) job_.keep(record_of(task, trial, std::move(evidence)));
 }
 
 void ModelStage::show_round(const SessionComparison* measured) {
@@ -128,7 +102,7 @@ void ModelStage::show_round(const SessionComparison* measured) {
   job_.result.convergence.push_back({job_.clock.seconds(), job_.run_ms / ratio});
   nlohmann::ordered_json event{{"event", "model"},
                                {"ratio", ratio},
-                               {"kernels", judge_.accepted().size()},
+                               {what(), judge_.accepted().size()},
                                {"measured", measured != nullptr},
                                {"noise_floor", judge_.noise_floor()}};
   if (measured != nullptr) {
@@ -141,7 +115,7 @@ void ModelStage::show_round(const SessionComparison* measured) {
 std::optional<Session> ModelStage::conclude() {
   TuningResult& result = job_.result;
   if (job_.clock.stopped()) {
-    settle_tasks(job_, judge_, {});
+    settle({});
     result.conclusion = "the default plan is kept: the job was interrupted before the model was judged";
     return std::nullopt;
   }
@@ -153,28 +127,34 @@ std::optional<Session> ModelStage::conclude() {
     const bool is_used = chosen != conclusion.choices.end() && chosen->second == trial;
     if (!job_.clock.stopped()) keep_verdict(task, trial, is_used ? InModel::used : InModel::left_out);
   }
-  settle_tasks(job_, judge_, conclusion.choices);
+  settle(conclusion.choices);
+  state_conclusion(conclusion);
+  if (!result.applied) return std::nullopt;
+  show_round(&*result.comparison);
+  return runner_->take_session();
+}
+
+void ModelStage::state_conclusion(const ModelConclusion& conclusion) {
+  TuningResult& result = job_.result;
   result.noise_floor = judge_.noise_floor();
   result.comparison = conclusion.comparison;
-  if (result.comparison) {
-    const Interval interval = result.comparison->ratio_interval;
-    result.noise_floor = std::max(result.noise_floor, std::log(interval.high / interval.low) / 2);
-  }
   result.applied = !conclusion.choices.empty();
   if (!result.comparison) {
     result.conclusion = conclusion.problem.empty()
-                            ? "the default plan is kept: no kernel was found faster beyond noise inside of the model"
+                            ? fmt::format(
+                                  "the default plan is kept: no other {} were found faster beyond noise inside "
+                                  "of the model",
+                                  what())
                             : "the tuned plan was dropped: " + conclusion.problem;
-    return std::nullopt;
+    return;
   }
-  const std::string ratio = fmt::format("{:.2f}x as fast ({:.2f} to {:.2f})", result.comparison->ratio,
-                                        result.comparison->ratio_interval.low, result.comparison->ratio_interval.high);
+  const Interval interval = result.comparison->ratio_interval;
+  result.noise_floor = std::max(result.noise_floor, std::log(interval.high / interval.low) / 2);
+  const std::string ratio =
+      fmt::format("{:.2f}x as fast ({:.2f} to {:.2f})", result.comparison->ratio, interval.low, interval.high);
   result.conclusion =
       result.applied ? "the tuned plan is " + ratio
                      : "the default plan is kept: the tuned one is " + ratio + ", which is not faster beyond noise";
-  if (!result.applied) return std::nullopt;
-  show_round(&*result.comparison);
-  return runner_.take_session();
 }
 
 }  // namespace attune

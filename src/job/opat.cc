@@ -1,6 +1,6 @@
 #include "job/opat.h"
 
-#include "job/model_stage.h"
+#include "job/kernel_stage.h"
 #include "job/nearest.h"
 #include "job/recall.h"
 #include "job/search_loop.h"
@@ -89,8 +89,8 @@ std::vector<TaskSearch> plan_opat(const Session& session, std::span<const Tensor
   return plan_opat(extract_tasks(session, inputs), options);
 }
 
-OpatOutcome run_opat(const std::function<Session(const SessionOptions&)>& make_session,
-                     const std::function<std::vector<Tensor>(const Graph&)>& make_inputs, const OpatOptions& options) {
+TuningOutcome run_opat(const std::function<Session(const SessionOptions&)>& make_session, const InputMaker& make_inputs,
+                       const OpatOptions& options) {
   JobClock clock(options.budget_s, options.stop);
   Session before = make_session(options.session);
   const std::vector<Tensor> inputs = make_inputs(before.graph());
@@ -104,31 +104,18 @@ OpatOutcome run_opat(const std::function<Session(const SessionOptions&)>& make_s
   const Session& start = moved ? *moved : before;
   OpatJob job(settled, std::move(clock), start, inputs);
   if (layouts) tell_layouts(job, *layouts, {*before.plan(inputs), options.session, job.threads});
-  ModelStage stage(job, start, inputs);
+  KernelStage stage(job, start, inputs);
   recall(job, stage.judge());
   suggest_nearest(job);
   search_and_judge(job, stage);
   count_trials(job);
   std::optional<Session> after = stage.conclude();
-  TuningResult& result = job.result;
   if (moved) {
-    if (!result.applied) after = std::move(moved);
+    if (!job.result.applied) after = std::move(moved);
     if (!job.clock.stopped()) count_layouts(job, *layouts, before, *after, inputs);
   }
-  if (job.clock.stopped()) result.end = JobEnd::interrupted;
-  explain_early_end(job);
-  Session& chosen = result.applied ? *after : before;
-  result.after_plan = chosen.plan(inputs);
-  result.before_step_ms =
-      result.comparison ? median_steps(result.comparison->before_step_ms) : time_steps(before, inputs);
-  result.after_step_ms = result.applied ? median_steps(result.comparison->after_step_ms) : result.before_step_ms;
-  result.seconds = job.clock.seconds();
-  if (!result.applied) result.convergence.push_back({result.seconds, job.run_ms});
-  nlohmann::ordered_json event{
-      {"event", "end"}, {"applied", result.applied}, {"conclusion", result.conclusion}, {"trials", result.trials}};
-  if (result.comparison) event["ratio"] = result.comparison->ratio;
-  job.emit(std::move(event));
-  return {std::move(result), std::move(chosen)};
+  if (!job.clock.stopped()) explain_early_end(job);
+  return job.finish(std::move(before), std::move(after), inputs);
 }
 
 }  // namespace attune

@@ -1,14 +1,9 @@
 #include "job/opat_job.h"
 
-#include "base/parallel.h"
 #include "providers/providers.h"
 #include "runtime/bank_advisor.h"
 
 #include <nlohmann/json.hpp>
-
-#include <unistd.h>
-
-#include <cmath>
 
 namespace attune {
 
@@ -31,13 +26,9 @@ OpatJob::OpatJob(const OpatOptions& opat_options, JobClock job_clock, const Sess
 }
 
 OpatJob::OpatJob(const OpatOptions& opat_options, JobClock job_clock, std::vector<TaskSearch> found)
-    : options(opat_options),
-      clock(std::move(job_clock)),
-      threads(thread_count()),
+    : JobFrame(opat_options, std::move(job_clock), "opat"),
+      options(opat_options),
       providers(providers_of(options.session)) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  source.measured_at = std::chrono::duration_cast<std::chrono::seconds>(now).count();
-  source.session = fmt::format("opat-{}-{}", source.measured_at, getpid());
   Json tasks = Json::array();
   for (TaskSearch& search : found) {
     TaskResult task;
@@ -54,8 +45,7 @@ OpatJob::OpatJob(const OpatOptions& opat_options, JobClock job_clock, std::vecto
     result.tasks.push_back(std::move(task));
     searches.push_back(std::move(search));
   }
-  result.convergence.push_back({clock.seconds(), run_ms});
-  emit({{"event", "begin"}, {"budget_s", options.budget_s}, {"run_ms", run_ms}, {"tasks", tasks}});
+  begin("workloads", tasks);
 }
 
 tune::Measurer& OpatJob::measurer() {
@@ -66,16 +56,6 @@ tune::Measurer& OpatJob::measurer() {
     worker.emplace(measuring);
   }
   return *worker;
-}
-
-void OpatJob::keep(const Record& record) {
-  if (options.bank != nullptr) options.bank->add(record);
-  result.records.push_back(record);
-}
-
-void OpatJob::emit(Json event) const {
-  event["t"] = std::round(clock.seconds() * 1000) / 1000;
-  options.on_event(event);
 }
 
 bool OpatJob::has_trials() const {

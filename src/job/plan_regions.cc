@@ -100,9 +100,14 @@ class RegionFinder {
         labels_before_(by_label(before)),
         labels_after_(by_label(after)) {}
 
-  std::vector<ChangedRegion> find(std::span<const std::string> changed_keys) {
-    std::vector<ChangedRegion> regions(changed_keys.size());
-    for (size_t r = 0; r < regions.size(); ++r) find_own(changed_keys[r], regions[r]);
+  /// `changed` says of each region which workload or nodes it is about.
+  template <typename Changed> std::vector<ChangedRegion> find(std::span<const Changed> changed) {
+    std::vector<ChangedRegion> regions(changed.size());
+    for (size_t r = 0; r < regions.size(); ++r) {
+      find_own(changed[r], regions[r]);
+      for (const size_t step : regions[r].own_before) regions[r].before.push_back({step});
+      for (const size_t step : regions[r].own_after) regions[r].after.push_back({step});
+    }
     for (ChangedRegion& region : regions) add_surroundings(region);
     share_steps(regions, &ChangedRegion::before);
     share_steps(regions, &ChangedRegion::after);
@@ -123,8 +128,13 @@ class RegionFinder {
           changed_.insert(label);
         }
     }
-    for (const size_t step : region.own_before) region.before.push_back({step});
-    for (const size_t step : region.own_after) region.after.push_back({step});
+  }
+
+  void find_own(const NodeNames& names, ChangedRegion& region) {
+    region.own_before = steps_named(before_, names);
+    region.own_after = steps_named(after_, names);
+    for (const size_t step : region.own_before) changed_.insert(before_.steps[step].label);
+    for (const size_t step : region.own_after) changed_.insert(after_.steps[step].label);
   }
 
   void add_surroundings(ChangedRegion& region) {
@@ -156,6 +166,24 @@ class RegionFinder {
 std::vector<ChangedRegion> changed_regions(const Plan& before, const Plan& after,
                                            std::span<const std::string> changed_keys) {
   return RegionFinder(before, after).find(changed_keys);
+}
+
+std::vector<size_t> steps_named(const Plan& plan, const NodeNames& names) {
+  const auto is_named = [&](const std::string& label) {
+    if (names.contains(label)) return true;
+    for (size_t end = label.find(' '); end != std::string::npos; end = label.find(' ', end + 1))
+      if (names.contains(std::string_view(label).substr(0, end))) return true;  // see unfuse.cc
+    return false;
+  };
+  std::vector<size_t> steps;
+  for (size_t i = 0; i < plan.steps.size(); ++i)
+    if (!is_conversion(plan.steps[i]) && is_named(plan.steps[i].label)) steps.push_back(i);
+  return steps;
+}
+
+std::vector<ChangedRegion> changed_regions(const Plan& before, const Plan& after,
+                                           std::span<const NodeNames> changed_nodes) {
+  return RegionFinder(before, after).find(changed_nodes);
 }
 
 std::vector<std::pair<size_t, size_t>> untouched_steps(const Plan& before, const Plan& after,

@@ -3,6 +3,7 @@
 
 #include "runtime/plan.h"
 
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +27,16 @@ struct ChangedRegion {
 /// one was taken apart into belongs to it.
 std::vector<ChangedRegion> changed_regions(const Plan& before, const Plan& after,
                                            std::span<const std::string> changed_keys);
+
+/// Names of nodes, before or after the graph was rewritten.
+using NodeNames = std::set<std::string, std::less<>>;
+
+/// The steps of these nodes, and of those that one of them was taken apart into.
+std::vector<size_t> steps_named(const Plan& plan, const NodeNames& names);
+
+/// One region for each set of nodes that are other nodes, or fewer, in `after`.
+std::vector<ChangedRegion> changed_regions(const Plan& before, const Plan& after,
+                                           std::span<const NodeNames> changed_nodes);
 
 /// Pairs of steps (before, after) that have the same kernel in both plans and lie in no region: identical code.
 std::vector<std::pair<size_t, size_t>> untouched_steps(const Plan& before, const Plan& after,

@@ -15,20 +15,6 @@ bool is_present(const Record& record, std::span<const Provider* const> providers
   });
 }
 
-ModelVerdict verdict_of(const Record& record, const TuningTask& task) {
-  ModelVerdict verdict;
-  verdict.runs = 2;  // whatever it says, it is not asked again
-  verdict.verdict = record.ratio->high < 1  ? tune::Verdict::faster
-                    : record.ratio->low > 1 ? tune::Verdict::slower
-                                            : tune::Verdict::tie;
-  verdict.effect.own_ms = task.run_ms;
-  for (const double ratio : {record.ratio->low, record.ratio->value, record.ratio->high}) {
-    verdict.effect.saved_ms.push_back(task.run_ms * (1 - ratio));
-    verdict.effect.own_after_ms.push_back(task.run_ms * ratio);
-  }
-  return verdict;
-}
-
 /// What a trial was found to be, alone and in this model.
 struct Known {
   const Record* alone = nullptr;     // that with the most samples
@@ -67,11 +53,25 @@ void recall_task(OpatJob& job, ModelJudge* judge, size_t i) {
     job.result.records.push_back(*found.alone);
     if (judge == nullptr || found.in_model == nullptr || tried.outcome != Outcome::ok) continue;
     job.result.records.push_back(*found.in_model);
-    judge->recall(i, trial, verdict_of(*found.in_model, search.task()));
+    judge->recall(i, trial, recalled_verdict(*found.in_model, search.task().run_ms));
   }
 }
 
 }  // namespace
+
+ModelVerdict recalled_verdict(const Record& record, double run_ms) {
+  ModelVerdict verdict;
+  verdict.runs = 2;  // whatever it says, it is not asked again
+  verdict.verdict = record.ratio->high < 1  ? tune::Verdict::faster
+                    : record.ratio->low > 1 ? tune::Verdict::slower
+                                            : tune::Verdict::tie;
+  verdict.effect.own_ms = run_ms;
+  for (const double ratio : {record.ratio->low, record.ratio->value, record.ratio->high}) {
+    verdict.effect.saved_ms.push_back(run_ms * (1 - ratio));
+    verdict.effect.own_after_ms.push_back(run_ms * ratio);
+  }
+  return verdict;
+}
 
 void recall(OpatJob& job, ModelJudge& judge) {
   if (job.options.bank == nullptr) return;

@@ -12,4 +12,7 @@ void recall(OpatJob& job, ModelJudge& judge);
 /// Of a job without a model.
 void recall(OpatJob& job);
 
+/// What a record says of a candidate in a model, where what it replaces takes this long in a run.
+ModelVerdict recalled_verdict(const Record& record, double run_ms);
+
 }  // namespace attune

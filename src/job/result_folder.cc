@@ -58,6 +58,48 @@ Json task_json(const TaskResult& task) {
   return json;
 }
 
+Json subgraph_json(const SubgraphResult& result) {
+  const Subgraph& subgraph = result.subgraph;
+  Json nodes = Json::array(), tried = Json::array();
+  for (const rewrite::Place& place : subgraph.places) nodes.push_back(place.anchor.name);
+  for (const TriedFusion& one : result.tried)
+    tried.push_back({{"way", one.trial.config},
+                     {"verdict", one.verdict},
+                     {"speedup", one.ratio},
+                     {"speedup_interval", interval_json(one.ratio_interval)},
+                     {"saved_ms", one.saved_ms},
+                     {"from_bank", one.from_bank}});
+  Json json{{"subgraph", subgraph.key},
+            {"fused_by_default", subgraph.whole},
+            {"nodes", std::move(nodes)},
+            {"run_ms", subgraph.run_ms},
+            {"candidates", subgraph.candidates.size()},
+            {"verdict", result.verdict},
+            {"used", result.winner ? result.winner->config : subgraph.fused.config},
+            {"tried", std::move(tried)}};
+  if (result.winner) {
+    json["speedup"] = result.best()->ratio;
+    json["improvement"] = percent_saved(result.best()->ratio);
+    json["saved_ms"] = result.best()->saved_ms;
+  }
+  return json;
+}
+
+/// What subgraphs add to the summary.
+void add_subgraphs(const TuningResult& result, Json& json) {
+  if (result.subgraphs.empty()) return;
+  Json improved = Json::array();
+  for (const SubgraphResult& one : result.subgraphs)
+    if (one.winner)
+      improved.push_back({{"subgraph", one.subgraph.whole},
+                          {"nodes", one.subgraph.places.size()},
+                          {"used", one.winner->config},
+                          {"improvement", percent_saved(one.best()->ratio)}});
+  json["total_subgraphs"] = result.subgraphs.size();
+  json["tuned_subgraphs"] = improved.size();
+  json["top_improved_subgraphs"] = std::move(improved);
+}
+
 /// "Conv_f32": operator and the type it computes in.
 std::string file_stem(const Workload& workload) {
   std::string stem = workload.op;
@@ -145,6 +187,7 @@ Json summary_json(const TuningResult& result) {
     json["speedup"] = result.comparison->ratio;
     json["speedup_interval"] = interval_json(result.comparison->ratio_interval);
   }
+  add_subgraphs(result, json);
   return json;
 }
 
@@ -172,6 +215,15 @@ void write_result_folder(const TuningResult& result, const fs::path& folder) {
     file.push_back(entry);
     log.push_back({{"workload", task.task.key}, {"trials", std::move(trials)}});
   }
+  std::map<std::string, Json> by_pass;
+  for (const SubgraphResult& one : result.subgraphs) {
+    Json& file = by_pass[one.subgraph.pass];
+    if (file.is_null()) file = Json::array();
+    file.push_back(subgraph_json(one));
+  }
+  if (!by_pass.empty()) fs::create_directories(folder / "subgraph_tuning");
+  for (const auto& [pass, json] : by_pass)
+    write_file(folder / "subgraph_tuning" / (pass + ".json"), json.dump(2) + "\n");
   for (const auto& [stem, json] : by_op) write_file(folder / "op_tuning" / (stem + ".json"), json.dump(2) + "\n");
   write_file(folder / fmt::format("tune_result_{}_pid{}.json", timestamp(), getpid()), log.dump(1) + "\n");
   if (result.before_plan)

@@ -2,6 +2,7 @@
 //
 //   summary.json                            what was gained, in a few numbers
 //   op_tuning/<Op>_<dtype>.json             per operator: before, after, what was tried
+//   subgraph_tuning/<pass>.json             per subgraph: what was fused, what was tried, what it gained
 //   profiling/before_tuning/op_summary.csv  the time of each step, and after_tuning
 //   tune_result_<time>_pid<pid>.json        every trial
 //   records.jsonl                           the same as records of a bank: what --base_result reads

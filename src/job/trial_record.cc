@@ -8,19 +8,37 @@
 namespace attune {
 namespace {
 
-Record start_record(const Workload& workload, int threads, const tune::Trial& trial, const Provider& provider,
+Record start_record(const BankKey& key, const tune::Trial& trial, const std::string& environment,
                     const RecordSource& source) {
   Record record;
-  record.key = bank_key(workload, threads);
+  record.key = key;
   record.provider = trial.provider;
-  record.environment = provider.environment();
+  record.environment = environment;
   record.config = trial.config;
-  const tune::ResultTolerance tolerance = tune::result_tolerance(workload, 0);
-  record.tolerance = std::max(tolerance.of_largest, tolerance.absolute);
   record.session = source.session;
   record.measured_at = source.measured_at;
   record.tool_version = ATTUNE_VERSION;
   return record;
+}
+
+Record start_record(const Workload& workload, int threads, const tune::Trial& trial, const Provider& provider,
+                    const RecordSource& source) {
+  Record record = start_record(bank_key(workload, threads), trial, provider.environment(), source);
+  const tune::ResultTolerance tolerance = tune::result_tolerance(workload, 0);
+  record.tolerance = std::max(tolerance.of_largest, tolerance.absolute);
+  return record;
+}
+
+void add_evidence(Record& record, const ModelEvidence& evidence) {
+  record.outcome = Outcome::ok;
+  record.message = model_message(evidence.model);
+  constexpr double kShortestNs = 1;
+  for (const double ms : evidence.effect.own_after_ms)
+    record.samples_ns.push_back(std::max(kShortestNs, ms * 1e6 / static_cast<double>(evidence.calls)));
+  record.max_error = evidence.max_error;
+  const Interval interval = evidence.effect.ratio_interval(evidence.confidence);
+  record.ratio = Ratio{evidence.effect.ratio(), interval.low, interval.high};
+  if (evidence.decision == InModel::left_out) record.ratio->high = std::max(1.0, record.ratio->high);
 }
 
 }  // namespace
@@ -59,15 +77,23 @@ Record finalist_record(const Workload& workload, int threads, const tune::Finali
 Record model_record(const Workload& workload, int threads, const tune::Trial& trial, const ModelEvidence& evidence,
                     const Provider& provider, const RecordSource& source) {
   Record record = start_record(workload, threads, trial, provider, source);
-  record.outcome = Outcome::ok;
-  record.message = model_message(evidence.model);
-  constexpr double kShortestNs = 1;
-  for (const double ms : evidence.effect.own_after_ms)
-    record.samples_ns.push_back(std::max(kShortestNs, ms * 1e6 / static_cast<double>(evidence.calls)));
-  record.max_error = evidence.max_error;
-  const Interval interval = evidence.effect.ratio_interval(evidence.confidence);
-  record.ratio = Ratio{evidence.effect.ratio(), interval.low, interval.high};
-  if (evidence.decision == InModel::left_out) record.ratio->high = std::max(1.0, record.ratio->high);
+  add_evidence(record, evidence);
+  return record;
+}
+
+Record partition_record(const BankKey& key, const tune::Trial& trial, const ModelEvidence& evidence,
+                        const std::string& environment, const RecordSource& source) {
+  Record record = start_record(key, trial, environment, source);
+  record.tolerance = evidence.tolerance;
+  add_evidence(record, evidence);
+  return record;
+}
+
+Record wrong_record(const BankKey& key, const tune::Trial& trial, const std::string& model, const std::string& problem,
+                    const std::string& environment, const RecordSource& source) {
+  Record record = start_record(key, trial, environment, source);
+  record.outcome = Outcome::wrong;
+  record.message = fmt::format("{}: {}", model_message(model), problem);
   return record;
 }
 

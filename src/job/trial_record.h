@@ -33,7 +33,8 @@ struct ModelEvidence {
   ChangeEffect effect;
   InModel decision = InModel::left_out;
   size_t calls = 1;      // in one run
-  double max_error = 0;  // of its verification
+  double max_error = 0;  // of its verification,
+  double tolerance = 0;  // which was held against this, where the workload does not say
   double confidence = 0.95;
 };
 
@@ -41,5 +42,14 @@ struct ModelEvidence {
 /// was left out reaches 1, whatever was measured.
 Record model_record(const Workload& workload, int threads, const tune::Trial& trial, const ModelEvidence& evidence,
                     const Provider& provider, const RecordSource& source);
+
+/// Of another way to run a part of a model that is no workload of its own. `environment` is that of the provider which
+/// runs it by default.
+Record partition_record(const BankKey& key, const tune::Trial& trial, const ModelEvidence& evidence,
+                        const std::string& environment, const RecordSource& source);
+
+/// Of such a way with which the model computes something else.
+Record wrong_record(const BankKey& key, const tune::Trial& trial, const std::string& model, const std::string& problem,
+                    const std::string& environment, const RecordSource& source);
 
 }  // namespace attune

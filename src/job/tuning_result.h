@@ -3,6 +3,7 @@
 
 #include "bank/record.h"
 #include "job/compare_sessions.h"
+#include "job/subgraph.h"
 #include "job/task_search.h"
 #include "runtime/precision_statement.h"
 #include "tune/measure/measurer.h"
@@ -29,6 +30,25 @@ struct TaskResult {
   double saved_ms() const { return winner ? task.run_ms * (1 - 1 / ratio) : 0; }
 };
 
+/// A way to run a subgraph that was tried inside of the model, now or in an earlier run.
+struct TriedFusion {
+  tune::Trial trial;
+  std::string verdict;
+  double ratio = 1;  // default over this: above 1 is faster
+  Interval ratio_interval{1, 1};
+  double saved_ms = 0;  // of a run; below 0 it costs
+  bool from_bank = false;
+};
+
+struct SubgraphResult {
+  Subgraph subgraph;
+  std::vector<TriedFusion> tried;
+  std::optional<tune::Trial> winner;  // the model uses it
+  std::string verdict;                // as of tasks
+  /// Of the winner, else of what came closest; nullptr: nothing was tried.
+  const TriedFusion* best() const;
+};
+
 /// What a run of the model takes with the kernels that have won in it so far.
 struct ConvergencePoint {
   double seconds = 0;
@@ -40,6 +60,7 @@ enum class JobEnd : uint8_t { finished, budget_spent, interrupted };
 struct TuningResult {
   std::string model;
   std::vector<TaskResult> tasks;                        // those that take the most time first
+  std::vector<SubgraphResult> subgraphs;                // likewise
   std::vector<double> before_step_ms, after_step_ms;    // of the plans' steps
   std::shared_ptr<const Plan> before_plan, after_plan;  // shared: of sessions
   std::optional<SessionComparison> comparison;          // of the last choice of kernels; nothing where there was none
@@ -54,6 +75,12 @@ struct TuningResult {
   double noise_floor = 0;       // ln
   tune::CeilingRates ceilings;  // of the machine; empty where nothing was measured
   std::vector<Record> records;  // of this run and those of the bank that it used
+};
+
+/// What a job ends with.
+struct TuningOutcome {
+  TuningResult result;
+  Session session;  // the one to use: tuned when it is faster, the default else
 };
 
 }  // namespace attune

@@ -42,19 +42,21 @@ std::vector<double> time_steps(const Session& session, std::span<const Tensor> i
 }
 
 std::vector<TuningTask> extract_tasks(const Session& session, std::span<const Tensor> inputs) {
-  const auto plan = session.plan(inputs);
-  const std::vector<double> times = time_steps(session, inputs);
+  return extract_tasks(*session.plan(inputs), time_steps(session, inputs));
+}
+
+std::vector<TuningTask> extract_tasks(const Plan& plan, std::span<const double> step_ms) {
   std::vector<TuningTask> tasks;
   std::map<std::string, size_t> by_key;
-  for (size_t i = 0; i < plan->steps.size(); ++i) {
-    const Step& step = plan->steps[i];
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
     if (!step.kernel) continue;
     const std::string key = step.workload.key();
     const auto [found, is_new] = by_key.emplace(key, tasks.size());
     if (is_new) {
       TuningTask task;
       task.workload = step.workload;
-      task.contents = step_contents(*plan, step);
+      task.contents = step_contents(plan, step);
       task.key = key;
       task.op = op_name(step.workload);
       task.provider = step.provider;
@@ -63,7 +65,7 @@ std::vector<TuningTask> extract_tasks(const Session& session, std::span<const Te
     }
     TuningTask& task = tasks[found->second];
     task.nodes.push_back(step.label);
-    task.run_ms += times.at(i);
+    task.run_ms += step_ms[i];
   }
   std::stable_sort(tasks.begin(), tasks.end(),
                    [](const TuningTask& a, const TuningTask& b) { return a.run_ms > b.run_ms; });

@@ -26,6 +26,9 @@ struct TuningTask {
 /// their own (control flow, shapes that the data decide) are left out.
 std::vector<TuningTask> extract_tasks(const Session& session, std::span<const Tensor> inputs);
 
+/// The same of a plan whose steps take these times.
+std::vector<TuningTask> extract_tasks(const Plan& plan, std::span<const double> step_ms);
+
 /// The median time of each step of the plan over a few runs, in milliseconds.
 std::vector<double> time_steps(const Session& session, std::span<const Tensor> inputs);
 /// Of the times of runs, each a list by step.

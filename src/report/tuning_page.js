@@ -210,14 +210,13 @@ function drawRoofline() {
   place.append(picture);
 }
 
-function drawTable() {
-  const columns = [["workload", "code"], ["nodes", "n"], ["run", "n"], ["verdict"], ["speed-up", "n"], ["tried", "n wrap"], ["kernel", "code"]];
+// Columns as [name, kind]; rows as lists of texts in their order.
+function drawTable(id, columns, rows) {
   const head = html("tr");
   for (const [name, kind] of columns) head.append(html("th", kind === "code" ? "" : kind, name));
   const body = html("tbody");
-  for (const t of data.tasks) {
-    const tr = html("tr"), cells = [t.workload, t.nodes, ms(t.run_ms), t.verdict,
-      t.ratio ? t.ratio.toFixed(2) + "x (" + t.low.toFixed(2) + "–" + t.high.toFixed(2) + ")" : "", t.tried + " of " + t.space, t.after || t.before];
+  for (const cells of rows) {
+    const tr = html("tr");
     cells.forEach((value, i) => {
       const [name, kind] = columns[i], cell = html("td", kind === "code" ? "" : kind);
       if (kind === "code") cell.append(html("code", "", value)); else cell.textContent = value;
@@ -228,13 +227,27 @@ function drawTable() {
   }
   const header = html("thead");
   header.append(head);
-  at("tasks").append(header, body);
+  at(id).append(header, body);
+}
+
+const gain = t => t.ratio ? t.ratio.toFixed(2) + "x (" + t.low.toFixed(2) + "–" + t.high.toFixed(2) + ")" : "";
+
+function drawTasks() {
+  drawTable("tasks", [["workload", "code"], ["nodes", "n"], ["run", "n"], ["verdict"], ["speed-up", "n"], ["tried", "n wrap"], ["kernel", "code"]],
+    data.tasks.map(t => [t.workload, t.nodes, ms(t.run_ms), t.verdict, gain(t), t.tried + (t.space ? " of " + t.space : ""), t.after || t.before]));
+}
+
+function drawSubgraphs() {
+  at("subgraphs-section").hidden = !data.subgraphs.length;
+  drawTable("subgraphs", [["fused by default", "code"], ["places", "n"], ["run", "n"], ["verdict"], ["speed-up", "n"], ["tried", "n"], ["best way tried", "code"]],
+    data.subgraphs.map(t => [t.whole, t.nodes, ms(t.run_ms), t.verdict, gain(t), t.tried + " of " + t.candidates, t.way]));
 }
 
 drawHead();
 drawBars();
 drawShares();
-drawTable();
+drawTasks();
+drawSubgraphs();
 let drawnFor = 0;
 const drawPlots = () => {
   const width = at("roofline").clientWidth;

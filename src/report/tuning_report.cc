@@ -45,6 +45,27 @@ Json tasks_json(const TuningResult& result) {
   return tasks;
 }
 
+Json subgraphs_json(const TuningResult& result) {
+  Json subgraphs = Json::array();
+  for (const SubgraphResult& one : result.subgraphs) {
+    Json json{{"whole", one.subgraph.whole},
+              {"nodes", one.subgraph.places.size()},
+              {"run_ms", one.subgraph.run_ms},
+              {"verdict", one.verdict},
+              {"tried", one.tried.size()},
+              {"candidates", one.subgraph.candidates.size()},
+              {"way", ""}};
+    if (const TriedFusion* best = one.best()) {
+      json["way"] = to_text(best->trial.config);
+      json["ratio"] = best->ratio;
+      json["low"] = best->ratio_interval.low;
+      json["high"] = best->ratio_interval.high;
+    }
+    subgraphs.push_back(std::move(json));
+  }
+  return subgraphs;
+}
+
 /// The ceilings that the model's arithmetic could reach: those of narrow types only where it has operands of them.
 Json roofs_json(const TuningResult& result) {
   int narrowest = 32;
@@ -86,6 +107,7 @@ std::string script_safe(const std::string& json) {
 std::string tuning_report_html(const TuningResult& result) {
   Json data{{"summary", summary_json(result)},
             {"tasks", tasks_json(result)},
+            {"subgraphs", subgraphs_json(result)},
             {"roofs", roofs_json(result)},
             {"convergence", Json::array()}};
   for (const ConvergencePoint& point : result.convergence) data["convergence"].push_back({point.seconds, point.run_ms});

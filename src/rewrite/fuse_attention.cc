@@ -24,12 +24,11 @@ class Fuser {
   Fuser(Graph& graph, const LeftAlone& left_alone)
       : graph_(graph), left_alone_(left_alone), facts_(infer_graph(graph)), uses_(graph) {}
 
-  int run() {
-    int changes = 0;
+  Places run() {
     for (size_t i = 0; i < graph_.nodes().size(); ++i)
-      if (is(static_cast<NodeId>(i), "Softmax")) changes += fuse(static_cast<NodeId>(i));
-    if (changes > 0) remove_dead(graph_);
-    return changes;
+      if (is(static_cast<NodeId>(i), "Softmax")) fuse(static_cast<NodeId>(i));
+    if (!places_.empty()) remove_dead(graph_);
+    return std::move(places_);
   }
 
  private:
@@ -114,23 +113,24 @@ class Fuser {
     return true;
   }
 
-  int fuse(NodeId softmax) {
+  void fuse(NodeId softmax) {
     const Node& soft = graph_.node(softmax);
-    if (!is_row_softmax(soft)) return 0;
+    if (!is_row_softmax(soft)) return;
     const DType dtype = type(soft.inputs[0]).dtype;
-    if (dtype != DType::f32 && dtype != DType::bf16) return 0;
+    if (dtype != DType::f32 && dtype != DType::bf16) return;
     const NodeId weigh = uses_.only_reader(soft.outputs[0]);
-    if (!is(weigh, "MatMul") || graph_.node(weigh).inputs[0] != soft.outputs[0]) return 0;
+    if (!is(weigh, "MatMul") || graph_.node(weigh).inputs[0] != soft.outputs[0]) return;
     const auto scores = find_scores(soft.inputs[0]);
-    if (!scores) return 0;
+    if (!scores) return;
     const Node &product = graph_.node(scores->product), &weighing = graph_.node(weigh);
     const auto q = find_operand(graph_, facts_, product.inputs[0], {}, Scaling::any);
     const auto k = find_operand(graph_, facts_, product.inputs[1], {0, 1, 3, 2}, Scaling::any);
     const auto v = find_operand(graph_, facts_, weighing.inputs[1], {}, Scaling::none);
-    if (!q || !k || !v || !same_heads(product.inputs[0], product.inputs[1], weighing.inputs[1])) return 0;
+    if (!q || !k || !v || !same_heads(product.inputs[0], product.inputs[1], weighing.inputs[1])) return;
 
-    if (left_alone_.count(product.name) > 0) return 0;
+    if (left_alone_.count(product.name) > 0) return;
 
+    Place place{.anchor = part_of(product), .parts = {}, .is_chain = false};
     Node fused;
     fused.name = product.name;
     fused.domain = "attune";
@@ -142,8 +142,10 @@ class Fuser {
     fused.outputs = graph_.node(last).outputs;
     fused.attributes =
         attributes_of(*scores, {*q, *k, *v}, order, *shape(product.inputs[0]), *shape(weighing.inputs[1]));
+    place.parts = nodes_between(graph_, fused.inputs, fused.outputs[0]);
+    std::erase(place.parts, place.anchor);
+    places_.push_back(std::move(place));
     graph_.node(last) = std::move(fused);  // where the last part stood: all operands are there by then
-    return 1;
   }
 
   /// Products broadcast; the operator does not.
@@ -192,15 +194,16 @@ class Fuser {
   const LeftAlone& left_alone_;
   GraphFacts facts_;
   Uses uses_;
+  Places places_;
 };
 
 }  // namespace
 
-int fuse_attention(Graph& graph, const LeftAlone& left_alone) {
+Places fuse_attention(Graph& graph, const LeftAlone& left_alone) {
   try {
     return Fuser(graph, left_alone).run();
   } catch (const UserError&) {
-    return 0;  // a body for other shapes: left as it is
+    return {};  // a body for other shapes: left as it is
   }
 }
 

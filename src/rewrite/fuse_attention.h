@@ -6,6 +6,6 @@
 
 namespace attune::rewrite {
 
-int fuse_attention(Graph& graph, const LeftAlone& left_alone);
+Places fuse_attention(Graph& graph, const LeftAlone& left_alone);
 
 }  // namespace attune::rewrite

@@ -83,21 +83,21 @@ class Fuser {
         uses_(graph),
         removed_(graph.nodes().size(), false) {}
 
-  int run() {
-    int changes = 0;
+  Places run() {
     for (size_t i = 0; i < graph_.nodes().size(); ++i)
       if (!removed_[i] && anchor_of(graph_.nodes()[i]) && left_alone_.count(graph_.nodes()[i].name) == 0)
-        changes += fuse(static_cast<NodeId>(i));
-    if (changes > 0) erase_nodes(graph_, removed_);
-    return changes;
+        fuse(static_cast<NodeId>(i));
+    if (!places_.empty()) erase_nodes(graph_, removed_);
+    return std::move(places_);
   }
 
  private:
   const ValueType& type(ValueId id) const { return facts_.types[static_cast<size_t>(id)]; }
 
-  int fuse(NodeId start) {
+  void fuse(NodeId start) {
     const Anchor anchor = *anchor_of(graph_.node(start));
-    if (!is_float(type(graph_.node(start).outputs[0]).dtype)) return 0;
+    if (!is_float(type(graph_.node(start).outputs[0]).dtype)) return;
+    Place place{.anchor = part_of(graph_.node(start)), .parts = {}, .is_chain = true};
     Node fused = graph_.node(start);
     fused.domain = "attune";
     fused.op = anchor.fused_op;
@@ -113,16 +113,17 @@ class Fuser {
       const auto step = as_step(graph_.node(reader), result, fused);
       if (!step) break;
       steps.push_back(*step);
+      place.parts.push_back(part_of(graph_.node(reader)));
       removed_[static_cast<size_t>(last)] = true;
       last = reader;
       result = graph_.node(reader).outputs[0];
     }
-    if (steps.empty()) return 0;
+    if (steps.empty()) return;
     fused.outputs = {result};
     fused.attributes["epilogue"] = epilogue_attribute(steps);
     // It stands where the last part stood: the other operands are there by then.
     graph_.node(last) = std::move(fused);
-    return static_cast<int>(steps.size());
+    places_.push_back(std::move(place));
   }
 
   /// A division by a constant number is a multiplication by its inverse.
@@ -160,15 +161,16 @@ class Fuser {
   GraphFacts facts_;
   Uses uses_;
   std::vector<bool> removed_;
+  Places places_;
 };
 
 }  // namespace
 
-int fuse_epilogues(Graph& graph, const LeftAlone& left_alone) {
+Places fuse_epilogues(Graph& graph, const LeftAlone& left_alone) {
   try {
     return Fuser(graph, left_alone).run();
   } catch (const UserError&) {
-    return 0;  // a body for other shapes: left as it is
+    return {};  // a body for other shapes: left as it is
   }
 }
 

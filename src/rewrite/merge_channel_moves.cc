@@ -22,16 +22,18 @@ class Merger {
         if (id != kNoValue) makers_[id] = static_cast<NodeId>(i);
   }
 
-  int run() {
-    int changes = 0;
+  Places run() {
+    Places places;
     for (size_t i = 0; i < graph_.nodes().size(); ++i) {
       const auto id = static_cast<NodeId>(i);
       if (!is_shuffle(graph_.node(id)) || left_alone_.count(graph_.node(id).name) > 0) continue;
-      changes += take_concat(id);
-      changes += take_split(id);
+      Place place{.anchor = part_of(graph_.node(id)), .parts = {}, .is_chain = false};
+      take_concat(id, place);
+      take_split(id, place);
+      if (!place.parts.empty()) places.push_back(std::move(place));
     }
-    if (changes > 0) erase_nodes(graph_, removed_);
-    return changes;
+    if (!places.empty()) erase_nodes(graph_, removed_);
+    return places;
   }
 
  private:
@@ -47,30 +49,30 @@ class Merger {
     return (axis < 0 ? axis + static_cast<int64_t>(dims->size()) : axis) == 1;
   }
 
-  int take_concat(NodeId shuffle) {
+  void take_concat(NodeId shuffle, Place& place) {
     const ValueId joined = graph_.node(shuffle).inputs[0];
     const auto maker = makers_.find(joined);
-    if (maker == makers_.end() || uses_.count(joined) != 1) return 0;
+    if (maker == makers_.end() || uses_.count(joined) != 1) return;
     const Node& concat = graph_.node(maker->second);
-    if (!is_along_channels(concat, "Concat")) return 0;
+    if (!is_along_channels(concat, "Concat")) return;
     graph_.node(shuffle).inputs = concat.inputs;
     removed_[static_cast<size_t>(maker->second)] = true;
-    return 1;
+    place.parts.push_back(part_of(concat));
   }
 
-  int take_split(NodeId shuffle) {
+  void take_split(NodeId shuffle, Place& place) {
     const NodeId reader = uses_.only_reader(graph_.node(shuffle).outputs[0]);
-    if (reader == kNoNode || !is_along_channels(graph_.node(reader), "Split")) return 0;
+    if (reader == kNoNode || !is_along_channels(graph_.node(reader), "Split")) return;
     std::vector<int64_t> parts;
     for (const ValueId id : graph_.node(reader).outputs) {
-      if (id == kNoValue || !shape(id) || !(*shape(id))[1].is_known()) return 0;
+      if (id == kNoValue || !shape(id) || !(*shape(id))[1].is_known()) return;
       parts.push_back((*shape(id))[1].value());
     }
     // The merged node stands where the shuffle stood, so before all who read the parts.
     graph_.node(shuffle).outputs = graph_.node(reader).outputs;
     graph_.node(shuffle).attributes["split"] = std::move(parts);
     removed_[static_cast<size_t>(reader)] = true;
-    return 1;
+    place.parts.push_back(part_of(graph_.node(reader)));
   }
 
   Graph& graph_;
@@ -83,11 +85,11 @@ class Merger {
 
 }  // namespace
 
-int merge_channel_moves(Graph& graph, const LeftAlone& left_alone) {
+Places merge_channel_moves(Graph& graph, const LeftAlone& left_alone) {
   try {
     return Merger(graph, left_alone).run();
   } catch (const UserError&) {
-    return 0;  // a body for other shapes: left as it is
+    return {};  // a body for other shapes: left as it is
   }
 }
 

@@ -7,6 +7,6 @@ namespace attune::rewrite {
 
 /// A Concat along the channels before a ChannelShuffle and a Split along them after it become part of the shuffle,
 /// where nothing else reads what is between: each pixel is then read and written once instead of three times.
-int merge_channel_moves(Graph& graph, const LeftAlone& left_alone);
+Places merge_channel_moves(Graph& graph, const LeftAlone& left_alone);
 
 }  // namespace attune::rewrite

@@ -52,14 +52,13 @@ class Merger {
         uses_(graph),
         removed_(graph.nodes().size(), false) {}
 
-  int run() {
-    int changes = 0;
+  Places run() {
     for (size_t i = 0; i < graph_.nodes().size(); ++i) {
       const Node& node = graph_.nodes()[i];
-      if (node.domain == "attune" && node.op == "FusedAttention") changes += merge(static_cast<NodeId>(i));
+      if (node.domain == "attune" && node.op == "FusedAttention") merge(static_cast<NodeId>(i));
     }
-    if (changes > 0) erase_nodes(graph_, removed_);
-    return changes;
+    if (!places_.empty()) erase_nodes(graph_, removed_);
+    return std::move(places_);
   }
 
  private:
@@ -105,17 +104,17 @@ class Merger {
     return graph_.add_constant(graph_.value(parts[0].*which).name + "_joined", side_by_side(std::move(tensors)));
   }
 
-  int merge(NodeId at) {
-    if (left_alone_.count(graph_.node(at).name) > 0) return 0;
+  void merge(NodeId at) {
+    if (left_alone_.count(graph_.node(at).name) > 0) return;
     const std::vector<ValueId> inputs = graph_.node(at).inputs;
-    if (inputs[0] == inputs[1] || inputs[1] == inputs[2] || inputs[0] == inputs[2]) return 0;
+    if (inputs[0] == inputs[1] || inputs[1] == inputs[2] || inputs[0] == inputs[2]) return;
     std::vector<Projection> parts;
     for (size_t i = 0; i < 3; ++i) {
       const auto part = projection_of(inputs[i]);
-      if (!part) return 0;
+      if (!part) return;
       parts.push_back(*part);
     }
-    if (!fit_together(parts)) return 0;
+    if (!fit_together(parts)) return;
     const Projection& first = parts[0];
     const bool has_bias = first.sum != kNoNode;
     const ValueId result = new_value(graph_.value(first.result).name + "_joined");
@@ -128,11 +127,14 @@ class Merger {
       sum.inputs = {product.outputs[0], joined_constant(parts, &Projection::bias)};
       sum.outputs = {result};
     }
+    Place place{.anchor = part_of(graph_.node(at)), .parts = {}, .is_chain = false};
     std::vector<int64_t> columns = attribute_or<std::vector<int64_t>>(graph_.node(at).attributes, "columns", {0, 0, 0});
     int64_t before = 0;
     for (size_t i = 0; i < parts.size(); ++i) {
       columns[i] += before;
       before += graph_.value(parts[i].weights).constant.dim(1);
+      for (const NodeId id : {parts[i].product, parts[i].sum})
+        if (id != kNoNode) place.parts.push_back(part_of(graph_.node(id)));
       removed_[static_cast<size_t>(parts[i].product)] = true;
       if (has_bias) removed_[static_cast<size_t>(parts[i].sum)] = true;
       graph_.node(at).inputs[i] = result;
@@ -141,7 +143,7 @@ class Merger {
     // Where the first of the parts stood: what they read is there already.
     put(std::ranges::min(parts, {}, &Projection::product).product, std::move(product));
     if (has_bias) put(std::ranges::min(parts, {}, &Projection::sum).sum, std::move(sum));
-    return 1;
+    places_.push_back(std::move(place));
   }
 
   ValueId new_value(std::string name) {
@@ -160,15 +162,16 @@ class Merger {
   GraphFacts facts_;
   Uses uses_;
   std::vector<bool> removed_;
+  Places places_;
 };
 
 }  // namespace
 
-int merge_projections(Graph& graph, const LeftAlone& left_alone) {
+Places merge_projections(Graph& graph, const LeftAlone& left_alone) {
   try {
     return Merger(graph, left_alone).run();
   } catch (const UserError&) {
-    return 0;  // a body for other shapes: left as it is
+    return {};  // a body for other shapes: left as it is
   }
 }
 

@@ -6,6 +6,6 @@
 
 namespace attune::rewrite {
 
-int merge_projections(Graph& graph, const LeftAlone& left_alone);
+Places merge_projections(Graph& graph, const LeftAlone& left_alone);
 
 }  // namespace attune::rewrite

@@ -2,7 +2,7 @@
 // all.
 #pragma once
 
-#include "graph/graph.h"
+#include "rewrite/place.h"
 
 #include <functional>
 #include <set>
@@ -14,25 +14,39 @@ namespace attune::rewrite {
 /// not pay everywhere.
 using LeftAlone = std::set<std::string, std::less<>>;
 
+/// What one run of a pass did.
+struct PassChanges {
+  int count = 0;
+  Places places;  // of passes that fuse
+};
+
 /// What a pass does. Passes whose places can be chosen one by one take the nodes to leave alone; the others change all
-/// there is or, switched off, nothing. Both return how many places they changed, and leave the graph well formed:
-/// verify() holds after every pass.
+/// there is or, switched off, nothing. Those that fuse tell where they did, the others how many places they changed.
+/// All leave the graph well formed: verify() holds after every pass.
 class Pass {
  public:
   using Plain = int (*)(Graph& graph);
   using Choosy = int (*)(Graph& graph, const LeftAlone& left_alone);
+  using Fusing = Places (*)(Graph& graph, const LeftAlone& left_alone);
 
   constexpr Pass(Plain plain) : plain_(plain) {}      // NOLINT(google-explicit-constructor): a list of functions
   constexpr Pass(Choosy choosy) : choosy_(choosy) {}  // NOLINT(google-explicit-constructor)
+  constexpr Pass(Fusing fusing) : fusing_(fusing) {}  // NOLINT(google-explicit-constructor)
 
-  constexpr bool is_choosy() const { return choosy_ != nullptr; }
-  int operator()(Graph& graph, const LeftAlone& left_alone = {}) const {
-    return choosy_ ? choosy_(graph, left_alone) : plain_(graph);
+  constexpr bool is_choosy() const { return choosy_ != nullptr || fusing_ != nullptr; }
+  PassChanges operator()(Graph& graph, const LeftAlone& left_alone = {}) const {
+    if (fusing_ == nullptr) return {choosy_ ? choosy_(graph, left_alone) : plain_(graph), {}};
+    PassChanges changes;
+    changes.places = fusing_(graph, left_alone);
+    for (const Place& place : changes.places)
+      changes.count += place.is_chain ? static_cast<int>(place.parts.size()) : 1;
+    return changes;
   }
 
  private:
   Plain plain_ = nullptr;
   Choosy choosy_ = nullptr;
+  Fusing fusing_ = nullptr;
 };
 
 }  // namespace attune::rewrite

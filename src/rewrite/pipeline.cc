@@ -74,17 +74,20 @@ constexpr PassEntry kPasses[] = {
     {"forget_constants", "let go of constants that nothing reads any more", forget_constants},
 };
 
-int run_everywhere(Graph& graph, Pass pass, const LeftAlone& left_alone) {
-  int changes = 0;
+/// The places are those of the graph itself, the count is that of its subgraphs too.
+PassChanges run_everywhere(Graph& graph, Pass pass, const LeftAlone& left_alone) {
+  int inside = 0;
   for (Node& node : graph.nodes())
     for (auto& [name, attribute] : node.attributes)
       if (auto* body = std::get_if<std::shared_ptr<Graph>>(&attribute)) {
         // Graphs are shared between copies of a node; the rewritten body belongs to this one.
         auto own = std::make_shared<Graph>(**body);
-        changes += run_everywhere(*own, pass, left_alone);
+        inside += run_everywhere(*own, pass, left_alone).count;
         *body = std::move(own);
       }
-  return changes + pass(graph, left_alone);
+  PassChanges changes = pass(graph, left_alone);
+  changes.count += inside;
+  return changes;
 }
 
 std::string names_of_passes() {
@@ -117,9 +120,10 @@ std::vector<PassResult> run_pipeline(Graph& graph, const PipelineOptions& option
       continue;
     const auto begin = std::chrono::steady_clock::now();
     const auto left_alone = options.left_alone.find(entry.name);
-    const int changes =
+    PassChanges changes =
         run_everywhere(graph, entry.pass, left_alone == options.left_alone.end() ? LeftAlone{} : left_alone->second);
-    PassResult result{entry.name, changes, 0, static_cast<int64_t>(graph.nodes().size())};
+    PassResult result{entry.name, changes.count, std::move(changes.places), 0,
+                      static_cast<int64_t>(graph.nodes().size())};
     verify(graph);
     result.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
     results.push_back(result);

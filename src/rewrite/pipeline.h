@@ -25,6 +25,7 @@ std::span<const PassEntry> passes();
 struct PassResult {
   std::string_view name;
   int changes = 0;
+  Places places = {};  // of a pass that fuses: those of the graph itself, without its subgraphs
   double milliseconds = 0;
   int64_t nodes_after = 0;
 };

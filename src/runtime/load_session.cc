@@ -8,7 +8,10 @@
 namespace attune {
 
 Graph load_graph(const std::string& model) {
-  return zoo::is_address(model) ? zoo::build_address(model) : load_onnx(model).graph;
+  if (zoo::is_address(model)) return zoo::build_address(model);
+  if (is_plan_file(model))
+    throw UserError("'{}' is a plan, which is rewritten already; give the model that it was made of", model);
+  return load_onnx(model).graph;
 }
 
 Session load_session(const std::string& model, SessionOptions options) {

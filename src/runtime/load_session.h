@@ -7,10 +7,11 @@
 
 namespace attune {
 
-/// The graph of an ONNX file or of a model of the zoo, as it is there. `model` is a path, or zoo:NAME with options
-/// (zoo/address.h).
+/// The graph of an ONNX file or of the zoo, as it is written there. Throws UserError for a plan, whose graph is
+/// rewritten for good.
 Graph load_graph(const std::string& model);
 
+/// `model` is a path, or zoo:NAME with options (zoo/address.h).
 Session load_session(const std::string& model, SessionOptions options);
 
 }  // namespace attune

@@ -3,7 +3,7 @@
 
 #include "graph/graph.h"
 #include "kernel/workload.h"
-#include "rewrite/pass.h"
+#include "rewrite/pipeline.h"
 #include "runtime/executor.h"
 #include "runtime/plan.h"
 #include "runtime/planner.h"
@@ -64,6 +64,8 @@ class Session {
   /// The plan that run() uses for inputs of these types; made when there is none yet.
   std::shared_ptr<const Plan> plan(std::span<const Tensor> inputs) const;
   const Graph& graph() const;  // as rewritten
+  /// What the passes did to the graph when the session was made; empty where it was not rewritten.
+  const std::vector<rewrite::PassResult>& rewrites() const { return rewrites_; }
   SessionMemory memory() const;
 
   /// Where the precision was chosen under an accuracy budget: what is to be said of it. Whoever chose it states it.
@@ -73,6 +75,7 @@ class Session {
  private:
   int threads_ = 0;
   bool pin_workers_ = false;
+  std::vector<rewrite::PassResult> rewrites_;
   std::unique_ptr<GraphSession> session_;
   std::optional<PrecisionStatement> precision_;
 };

@@ -75,7 +75,7 @@ TEST(ModelJudge, takes_what_is_faster_in_the_model_and_leaves_the_rest) {
   model.add(1, "slower", {1.2});
   model.add(2, "equal", {1.0});
   ModelJudge judge(model);
-  EXPECT_EQ(judge.judge({{0, kernel("faster")}, {1, kernel("slower")}, {2, kernel("equal")}}, 1), "");
+  EXPECT_EQ(judge.judge({{0, kernel("faster")}, {1, kernel("slower")}, {2, kernel("equal")}}, 1).problem, "");
   EXPECT_EQ(judge.accepted(), (Choices{{0, kernel("faster")}}));
   EXPECT_EQ(judge.find(1, kernel("slower"))->verdict, tune::Verdict::slower);
   EXPECT_NEAR(judge.expected_ratio(), 4 / 3.8, 0.02);
@@ -129,7 +129,7 @@ TEST(ModelJudge, says_what_does_not_fit_and_learns_nothing_from_it) {
   unfit.is_unfit = true;
   model.add(0, "unfit", unfit);
   ModelJudge judge(model);
-  EXPECT_NE(judge.judge({{0, kernel("unfit")}}, 1), "");
+  EXPECT_NE(judge.judge({{0, kernel("unfit")}}, 1).problem, "");
   EXPECT_EQ(judge.find(0, kernel("unfit")), nullptr);
   EXPECT_TRUE(judge.conclude(1).choices.empty());
 }

@@ -1,0 +1,57 @@
+#include "job/sgat.h"
+
+#include "job/partition_runner.h"
+#include "job/partition_search.h"
+#include "tune/search/mode.h"
+
+#include <algorithm>
+
+namespace attune {
+namespace {
+
+/// Every candidate of every subgraph, one of each at a time, the model running with all of them together: their steps
+/// tell who gains.
+void try_each(SgatJob& job, PartitionStage& stage, double round_s) {
+  while (!stage.proposals().empty() && !job.clock.stopped()) {
+    if (job.clock.left_s() < stage.needed_s(round_s)) {
+      job.result.end = JobEnd::budget_spent;
+      return;
+    }
+    stage.try_proposals(round_s);
+  }
+}
+
+}  // namespace
+
+std::vector<Subgraph> plan_sgat(const Session& session, std::span<const Tensor> inputs) {
+  return find_subgraphs(session.rewrites(), *session.plan(inputs), time_steps(session, inputs));
+}
+
+std::string partition_algorithm(const std::string& name) {
+  const auto names = tune::searcher_names();
+  if (std::ranges::find(names, name) != names.end()) return name;
+  const tune::TuneMode mode = tune::parse_tune_mode(name);
+  return mode.uses_ga ? "genetic" : mode.uses_rl ? "rl" : "";
+}
+
+TuningOutcome run_sgat(const Graph& model, const InputMaker& make_inputs, const JobOptions& options) {
+  constexpr double kRoundShare = 0.07, kShortestRound = 0.3, kLongestRound = 8;  // of the budget; seconds
+  const std::string algorithm = partition_algorithm(options.algorithm);
+  JobClock clock(options.budget_s, options.stop);
+  Session before(Graph(model), options.session);
+  const std::vector<Tensor> inputs = make_inputs(before.graph());
+  SgatJob job(options, std::move(clock), before, inputs);
+  PartitionStage stage(
+      job, std::make_unique<PartitionRunner>(model, before, inputs, job.subgraphs, runner_options(options)));
+  stage.recall();
+  const double round_s = std::clamp(options.budget_s * kRoundShare, kShortestRound, kLongestRound);
+  if (algorithm == "auto")
+    try_each(job, stage, round_s);
+  else if (!algorithm.empty() && !job.subgraphs.empty())
+    search_partitions(job, stage, algorithm, round_s);
+  std::optional<Session> after = stage.conclude();
+  if (job.subgraphs.empty()) job.result.conclusion = "the default plan is kept: the model has no subgraph to decide on";
+  return job.finish(std::move(before), std::move(after), inputs);
+}
+
+}  // namespace attune
