@@ -107,6 +107,7 @@ Report make_report(const TuningResult& result, const std::string& plan) {
       fmt::format("{} ({} failed, {} known before)", result.trials, result.failed_trials, result.reused_trials));
   row("noise floor", fmt::format("{:.2f} %", 100 * std::expm1(result.noise_floor)));
   row("time", fmt::format("{:.1f} s", result.seconds));
+  if (result.precision) row("precision", result.precision->precision);
   if (!plan.empty()) row("plan", plan);
   report.tables.push_back(std::move(whole));
   Table winners{"faster kernels", {{"workload"}, {"nodes", Align::right}, {"speed-up", Align::right}, {"kernel"}}, {}};
@@ -117,6 +118,7 @@ Report make_report(const TuningResult& result, const std::string& plan) {
            fmt::format("{:.2f}x ({:.2f} to {:.2f})", task.ratio, task.ratio_interval.low, task.ratio_interval.high),
            task.winner->provider + " " + attune::to_text(task.winner->config)});
   if (!winners.rows.empty()) report.tables.push_back(std::move(winners));
+  if (result.precision) report.tables.push_back(precision_table(*result.precision));
   report.json = summary_json(result);
   if (!plan.empty()) report.json["plan"] = plan;
   return report;
@@ -164,6 +166,32 @@ std::vector<TuningTask> read_dump(const TuneArguments& arguments, const SessionO
   return dump_tasks(dumps, session);
 }
 
+/// Chooses a precision first, where that is asked for, on a share of the time; what is tuned then is the model in it.
+std::optional<PrecisionOutcome> choose_first(const TuneArguments& arguments, OpatOptions& options) {
+  if (precision_of(arguments.runner) != "auto") return std::nullopt;
+  constexpr double kShare = 0.3, kLeastLeft = 0.1;  // of the budget
+  const JobClock clock(arguments.budget_s, [] { return false; });
+  PrecisionOutcome chosen = choose_precision(arguments.model, options.session, arguments.inputs, arguments.precision,
+                                             kShare * arguments.budget_s);
+  options.session = chosen.options;
+  options.budget_s = std::max(clock.left_s(), kLeastLeft * arguments.budget_s);
+  return chosen;
+}
+
+/// Other kernels round otherwise: what was tuned has to hold the accuracy budget itself, else what was chosen is kept.
+void settle_precision(OpatOutcome& tuned, PrecisionOutcome& chosen, const TuneArguments& arguments) {
+  TuningResult& result = tuned.result;
+  if (!restate_precision(tuned.session, chosen)) {
+    tuned.session = std::move(chosen.session);
+    result.applied = false;
+    result.after_plan = tuned.session.plan(make_inputs(arguments.inputs, tuned.session.graph()));
+    result.after_step_ms = result.before_step_ms;
+    result.conclusion = "with the kernels found the error exceeds the accuracy budget, so the default ones are kept";
+  }
+  result.precision = tuned.session.precision();
+  result.conclusion += "; " + attune::to_text(*result.precision);
+}
+
 ExitCode run_tune(TuneArguments arguments) {
   settle(arguments);
   OpatOptions options;
@@ -180,10 +208,12 @@ ExitCode run_tune(TuneArguments arguments) {
   const auto bank = open_bank(arguments.bank, BankAccess::read_write);
   if (!arguments.base_result.empty()) recall_base(arguments.base_result, *bank);
   options.bank = bank.get();
+  std::optional<PrecisionOutcome> chosen = choose_first(arguments, options);
   const InterruptScope interrupts;
   options.stop = [] { return InterruptScope::requested(); };
   EventFile events(arguments.events);
-  TuneProgress progress(arguments.budget_s);
+  if (chosen) events.write({{"event", "precision"}, {"t", 0}, {"precision", to_json(*chosen->session.precision())}});
+  TuneProgress progress(options.budget_s);
   options.on_event = [&](const nlohmann::ordered_json& event) {
     events.write(event);
     progress.show(event);
@@ -198,6 +228,7 @@ ExitCode run_tune(TuneArguments arguments) {
                                  [&](const Graph& graph) { return make_inputs(arguments.inputs, graph); }, options);
   progress.finish();
   outcome.result.model = arguments.model;
+  if (chosen) settle_precision(outcome, *chosen, arguments);
   std::string plan = arguments.plan;
   if (plan.empty() && !arguments.output.empty()) plan = (fs::path(arguments.output) / kPlanFileName).string();
   if (!plan.empty()) save_plan(outcome.session, make_inputs(arguments.inputs, outcome.session.graph()), plan);

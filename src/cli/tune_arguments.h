@@ -3,6 +3,7 @@
 
 #include "cli/input_arguments.h"
 #include "cli/output.h"
+#include "cli/precision_arguments.h"
 #include "cli/runner_arguments.h"
 
 #include <string>
@@ -14,6 +15,7 @@ struct TuneArguments {
   std::string model;
   InputArguments inputs;
   RunnerArguments runner;
+  PrecisionArguments precision;
   double budget_s = 60;
   int64_t trials = 0;
   std::string algorithm = "auto";

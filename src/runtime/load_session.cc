@@ -7,9 +7,12 @@
 
 namespace attune {
 
+Graph load_graph(const std::string& model) {
+  return zoo::is_address(model) ? zoo::build_address(model) : load_onnx(model).graph;
+}
+
 Session load_session(const std::string& model, SessionOptions options) {
-  if (zoo::is_address(model)) return Session(zoo::build_address(model), std::move(options));
-  if (is_plan_file(model)) {
+  if (!zoo::is_address(model) && is_plan_file(model)) {
     if (options.dtype != DType::f32)
       throw UserError(
           "computing in {} cannot be asked of '{}': a plan keeps the precision it was made with; make one of "
@@ -22,7 +25,7 @@ Session load_session(const std::string& model, SessionOptions options) {
           model);
     return load_plan(model, std::move(options));
   }
-  return Session(load_onnx(model).graph, std::move(options));
+  return Session(load_graph(model), std::move(options));
 }
 
 }  // namespace attune

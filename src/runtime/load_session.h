@@ -7,7 +7,10 @@
 
 namespace attune {
 
-/// `model` is a path, or zoo:NAME with options (zoo/address.h).
+/// The graph of an ONNX file or of a model of the zoo, as it is there. `model` is a path, or zoo:NAME with options
+/// (zoo/address.h).
+Graph load_graph(const std::string& model);
+
 Session load_session(const std::string& model, SessionOptions options);
 
 }  // namespace attune

@@ -7,9 +7,11 @@
 #include "runtime/executor.h"
 #include "runtime/plan.h"
 #include "runtime/planner.h"
+#include "runtime/precision_statement.h"
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -64,10 +66,15 @@ class Session {
   const Graph& graph() const;  // as rewritten
   SessionMemory memory() const;
 
+  /// Where the precision was chosen under an accuracy budget: what is to be said of it. Whoever chose it states it.
+  const std::optional<PrecisionStatement>& precision() const { return precision_; }
+  void state_precision(PrecisionStatement statement) { precision_ = std::move(statement); }
+
  private:
   int threads_ = 0;
   bool pin_workers_ = false;
   std::unique_ptr<GraphSession> session_;
+  std::optional<PrecisionStatement> precision_;
 };
 
 }  // namespace attune

@@ -76,12 +76,12 @@ Graph small_model() {
   input %x : f32[1, 16, 9, 9]
   const %v : f32[32, 16, 3, 3] = [{}]
   const %w : f32[32, 32, 1, 1] = [{}]
-  %a = Conv@17(%x, %v) "first" {{pads = [1, 1, 1, 1]}}
-  %b = MaxPool@12(%a) "pool" {{kernel_shape = [3, 3]}}
+  %a = Conv@17(%x, %v) "first" {{pads = ints [1, 1, 1, 1]}}
+  %b = MaxPool@12(%a) "pool" {{kernel_shape = ints [3, 3]}}
   %c = Conv@17(%b, %w) "second"
   %d = Sigmoid@13(%c) "sigmoid"
   %e = Add@14(%d, %b) "sum"
-  %f = ReduceMax@13(%e) "largest" {{axes = [1], keepdims = 0}}
+  %f = ReduceMax@13(%e) "largest" {{axes = ints [1], keepdims = 0}}
   output %f
 }})",
                                  numbers(32 * 16 * 9), numbers(32 * 32)));
