@@ -1,9 +1,12 @@
 #include "runtime/unfuse.h"
 
 #include "ops/epilogue.h"
+#include "runtime/advisor.h"
 #include "runtime/layout_policy.h"
 #include "runtime/unfuse_vector.h"
 #include "runtime/winograd_rule.h"
+
+#include <algorithm>
 
 namespace attune {
 namespace {
@@ -37,6 +40,21 @@ bool only_reference_serves(const Graph& graph, const GraphFacts& facts, const No
     if (choice.provider != nullptr && choice.provider != options.providers.back()) return false;
   }
   return true;
+}
+
+bool has_open_inputs(const Graph& graph) {
+  const auto open = [&](ValueId id) { return !concrete(graph.value(id).shape); };
+  return std::any_of(graph.inputs.begin(), graph.inputs.end(), open) ||
+         std::any_of(graph.captures.begin(), graph.captures.end(),
+                     [&](const Capture& capture) { return open(capture.inner); });
+}
+
+/// Text of a chain has its sizes in it, so every new shape of the inputs would be compiled for, which takes as long as
+/// hundreds of runs save. Who asks for generated kernels or has measured this one gets it all the same.
+bool compiles_for_one_shape(const Graph& graph, const GraphFacts& facts, const Node& node, const PlanOptions& options) {
+  if (!is_vector(node) || !has_open_inputs(graph) || options.providers.front()->name() == "generated") return false;
+  const auto workload = planned_workload(graph, facts, node, options);
+  return !workload || !options.advisor || !options.advisor->advise(*workload);
 }
 
 Node without_epilogue(const Node& fused) {
@@ -111,7 +129,8 @@ std::shared_ptr<const Graph> unfuse(const Graph& graph, const GraphFacts& facts,
     // What an earlier plan kept fused has a kernel.
     if (!is_fused(node) || options.recorded.count(node.name) ||
         !(only_reference_serves(graph, facts, node, region, options, cache) ||
-          wants_winograd(graph, facts, node, region, options, cache))) {
+          wants_winograd(graph, facts, node, region, options, cache) ||
+          compiles_for_one_shape(graph, facts, node, options))) {
       nodes.push_back(node);
       continue;
     }

@@ -76,6 +76,24 @@ TEST(FusedVector, is_one_generated_kernel_where_it_is_large) {
 
 TEST(FusedVector, is_taken_apart_where_compiling_does_not_pay) { EXPECT_EQ(run(kSmall, {}).chains, 0); }
 
+TEST(FusedVector, is_taken_apart_where_each_shape_would_be_compiled_for) {
+  constexpr const char* kOpen = R"(graph "g" {
+  input %x : f32[N, 16]
+  %scaled = Tanh@13(%x) "scaled"
+  %y = Mul@14(%x, %scaled) "y"
+  output %y
+})";
+  const Graph graph = parse_graph(kOpen);
+  const auto inputs = random_inputs(graph, {{"x", {4096, 16}}}, 3);
+  for (const bool first : {false, true}) {
+    SessionOptions options;
+    if (first) options.providers = {"generated", "onednn"};
+    int chains = 0;
+    for (const Step& step : Session(graph, options).plan(inputs)->steps) chains += step.workload.op == "FusedVector";
+    EXPECT_EQ(chains, first && can_compile() ? 1 : 0);
+  }
+}
+
 TEST(FusedVector, is_taken_apart_for_libraries_that_have_the_parts) {
   const auto all = providers();
   if (std::ranges::none_of(all, [](const Provider* provider) { return provider->name() == "onednn"; }))
