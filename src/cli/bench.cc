@@ -5,6 +5,7 @@
 #include "cli/input_arguments.h"
 #include "cli/model_argument.h"
 #include "cli/output.h"
+#include "cli/precision_arguments.h"
 #include "cli/runner_arguments.h"
 #include "cli/verbs.h"
 
@@ -26,6 +27,7 @@ struct BenchArguments {
   std::string model;
   InputArguments inputs;
   RunnerArguments runner;
+  PrecisionArguments precision;
   double seconds = 3;
   int warmup_runs = 3;
   bool paced = false;
@@ -56,7 +58,7 @@ ExitCode run_paced(const Session& session, const std::vector<Tensor>& inputs) {
 
 ExitCode run_bench(const BenchArguments& arguments) {
   const auto load_begin = Clock::now();
-  const Session session = open_session(arguments.model, arguments.runner);
+  const Session session = open_session(arguments.model, arguments.runner, arguments.precision, arguments.inputs);
   const std::vector<Tensor> inputs = make_inputs(arguments.inputs, session.graph());
   const auto plan = session.plan(inputs);
   const double load_ms = milliseconds_since(load_begin);
@@ -87,6 +89,7 @@ ExitCode run_bench(const BenchArguments& arguments) {
   row("weights", fmt::format("{:.1f} MB", static_cast<double>(plan->constant_bytes()) / 1e6));
   row("load and plan", fmt::format("{:.1f} ms", load_ms));
   row("threads", std::to_string(thread_count()));
+  if (session.precision()) row("precision", session.precision()->precision);
   report.tables.push_back(std::move(table));
   report.json = {{"model", arguments.model},
                  {"latency_ms",
@@ -104,6 +107,7 @@ ExitCode run_bench(const BenchArguments& arguments) {
                  {"weight_bytes", plan->constant_bytes()},
                  {"load_ms", load_ms},
                  {"threads", thread_count()}};
+  if (session.precision()) report.json["precision"] = to_json(*session.precision());
   print(report, arguments.format);
   return ExitCode::ok;
 }
@@ -123,6 +127,7 @@ Action add_bench(CLI::App& verb) {
   verb.add_flag("--paced", arguments->paced,
                 "Read numbers of runs from standard input and answer each with their times, as bench/peers does");
   add_runner(verb, arguments->runner);
+  add_precision(verb, arguments->precision);
   add_bank(verb, arguments->runner);
   add_format(verb, arguments->format);
   return [arguments] { return run_bench(*arguments); };

@@ -4,6 +4,7 @@
 #include "cli/input_arguments.h"
 #include "cli/model_argument.h"
 #include "cli/output.h"
+#include "cli/precision_arguments.h"
 #include "cli/runner_arguments.h"
 #include "cli/verbs.h"
 
@@ -21,10 +22,11 @@ struct PlanArguments {
   std::string output;
   InputArguments inputs;
   RunnerArguments runner;
+  PrecisionArguments precision;
 };
 
 ExitCode run_plan(const PlanArguments& arguments) {
-  const Session session = open_session(arguments.model, arguments.runner);
+  const Session session = open_session(arguments.model, arguments.runner, arguments.precision, arguments.inputs);
   const std::vector<Tensor> inputs = make_inputs(arguments.inputs, session.graph());
   save_plan(session, inputs, arguments.output);
   const auto plan = session.plan(inputs);
@@ -40,6 +42,10 @@ ExitCode run_plan(const PlanArguments& arguments) {
                  {"bytes", bytes},
                  {"arena_bytes", plan->arena_bytes},
                  {"weight_bytes", plan->constant_bytes()}};
+  if (session.precision()) {
+    report.tables.push_back(precision_table(*session.precision()));
+    report.json["precision"] = to_json(*session.precision());
+  }
   print(report, arguments.format);
   return ExitCode::ok;
 }
@@ -52,6 +58,7 @@ Action add_plan(CLI::App& verb) {
   verb.add_option("-o,--output", arguments->output, "Plan file to write")->required();
   add_inputs(verb, arguments->inputs);
   add_runner(verb, arguments->runner);
+  add_precision(verb, arguments->precision);
   add_bank(verb, arguments->runner);
   add_format(verb, arguments->format);
   return [arguments] { return run_plan(*arguments); };

@@ -4,6 +4,7 @@
 #include "cli/input_arguments.h"
 #include "cli/model_argument.h"
 #include "cli/output.h"
+#include "cli/precision_arguments.h"
 #include "cli/runner_arguments.h"
 #include "cli/verbs.h"
 #include "io/npz.h"
@@ -23,6 +24,7 @@ struct RunArguments {
   std::string model;
   InputArguments inputs;
   RunnerArguments runner;
+  PrecisionArguments precision;
   std::string output;
 };
 
@@ -50,7 +52,7 @@ Report summarize(const Graph& graph, const std::vector<Tensor>& outputs, double 
 }
 
 ExitCode run_model(const RunArguments& arguments) {
-  const Session session = open_session(arguments.model, arguments.runner);
+  const Session session = open_session(arguments.model, arguments.runner, arguments.precision, arguments.inputs);
   const Graph& graph = session.graph();
   const std::vector<Tensor> inputs = make_inputs(arguments.inputs, graph);
   dump_on_request(*session.plan(inputs),
@@ -67,7 +69,9 @@ ExitCode run_model(const RunArguments& arguments) {
     for (size_t i = 0; i < outputs.size(); ++i) arrays.emplace_back(graph.value(graph.outputs[i]).name, outputs[i]);
     write_npz(arguments.output, arrays);
   }
-  print(summarize(graph, outputs, elapsed.count()), arguments.format);
+  Report report = summarize(graph, outputs, elapsed.count());
+  if (session.precision()) report.json["precision"] = to_json(*session.precision());
+  print(report, arguments.format);
   write_stderr(fmt::format("ran in {:.1f} ms on {} threads\n", elapsed.count(), thread_count()));
   return ExitCode::ok;
 }
@@ -80,6 +84,7 @@ Action add_run(CLI::App& verb) {
   add_inputs(verb, arguments->inputs);
   verb.add_option("--output", arguments->output, "Write the outputs to this .npz file, under their ONNX names");
   add_runner(verb, arguments->runner);
+  add_precision(verb, arguments->precision);
   add_bank(verb, arguments->runner);
   add_format(verb, arguments->format);
   return [arguments] { return run_model(*arguments); };

@@ -45,10 +45,11 @@ void add_runner(CLI::App& verb, RunnerArguments& arguments) {
   verb.add_option("--mode-ops", arguments.mode_ops,
                   "Operators that --mode is for, separated by commas; others are high_precision (default: all)")
       ->delimiter(',');
-  verb.add_option("--dtype", arguments.dtype,
-                  "Compute products and what follows them in f32, or in bf16 where the model has f32")
-      ->check(CLI::IsMember({"f32", "bf16"}))
-      ->capture_default_str();
+  verb.add_option("--precision", arguments.precision,
+                  "Compute products of f32 values and what follows them in f32 (the default), in bf16, or, by auto, in "
+                  "whichever is faster within an accuracy budget")
+      ->check(CLI::IsMember({"f32", "bf16", "auto"}));
+  verb.add_option("--dtype", arguments.dtype, "f32 or bf16, as for --precision")->check(CLI::IsMember({"f32", "bf16"}));
   verb.add_option("--layout", arguments.layout,
                   "Memory layout of convolutions and what lies between them, where providers have it: auto, nchw, nhwc "
                   "or blocked")
@@ -67,6 +68,14 @@ void add_bank(CLI::App& verb, RunnerArguments& arguments) {
                   "File of a bank whose winners are used (default: that of TUNE_BANK_PATH where it is set, else none)");
 }
 
+std::string precision_of(const RunnerArguments& arguments) {
+  if (arguments.precision.empty()) return arguments.dtype.empty() ? "f32" : arguments.dtype;
+  if (!arguments.dtype.empty() && arguments.dtype != arguments.precision)
+    throw UserError("--precision {} and --dtype {} contradict each other; leave one of them out", arguments.precision,
+                    arguments.dtype);
+  return arguments.precision;
+}
+
 SessionOptions session_options(const RunnerArguments& arguments) {
   if (arguments.threads > 0) set_thread_count(arguments.threads);
   SessionOptions options;
@@ -78,20 +87,29 @@ SessionOptions session_options(const RunnerArguments& arguments) {
   options.pin_workers = arguments.pin;
   options.rewrite = arguments.rewrite;
   options.without_passes = arguments.without;
-  if (arguments.dtype == "bf16") {
-    if (!arguments.rewrite) throw UserError("--dtype bf16 rewrites the graph and does not go with --no-rewrite");
-    options.dtype = DType::bf16;
-  }
+  const std::string precision = precision_of(arguments);
+  if (precision != "f32" && !arguments.rewrite)
+    throw UserError("--{} {} rewrites the graph and does not go with --no-rewrite",
+                    arguments.precision.empty() ? "dtype" : "precision", precision);
+  if (precision == "bf16") options.dtype = DType::bf16;
   return options;
 }
 
-Session open_session(const std::string& model, const RunnerArguments& arguments) {
+SessionOptions session_options_with_bank(const RunnerArguments& arguments) {
   SessionOptions options = session_options(arguments);
   const bool by_variable = arguments.bank.empty() && std::getenv("TUNE_BANK_PATH") != nullptr;
   if (!arguments.bank.empty() || by_variable)
     options.advisor =
         std::make_shared<const BankAdvisor>(open_bank(arguments.bank, BankAccess::read_only), thread_count());
-  return load_session(model, std::move(options));
+  return options;
+}
+
+Session open_session(const std::string& model, const RunnerArguments& arguments) {
+  if (precision_of(arguments) == "auto")
+    throw UserError(
+        "--precision auto runs the model to choose, which this verb does not; write what is chosen with 'attune plan "
+        "MODEL --precision auto' and look at the plan with 'attune why'");
+  return load_session(model, session_options_with_bank(arguments));
 }
 
 }  // namespace attune::cli

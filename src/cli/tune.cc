@@ -135,6 +135,32 @@ std::vector<TuningTask> read_dump(const TuneArguments& arguments, const SessionO
   return dump_tasks(dumps, session);
 }
 
+/// Chooses a precision first, where that is asked for, on a share of the time; what is tuned then is the model in it.
+std::optional<PrecisionOutcome> choose_first(const TuneArguments& arguments, OpatOptions& options) {
+  if (precision_of(arguments.runner) != "auto") return std::nullopt;
+  constexpr double kShare = 0.3, kLeastLeft = 0.1;  // of the budget
+  const JobClock clock(*arguments.settings.budget_s, [] { return false; });
+  PrecisionOutcome chosen = choose_precision(arguments.model, options.session, arguments.inputs, arguments.precision,
+                                             kShare * *arguments.settings.budget_s);
+  options.session = chosen.options;
+  options.budget_s = std::max(clock.left_s(), kLeastLeft * *arguments.settings.budget_s);
+  return chosen;
+}
+
+/// Other kernels round otherwise: what was tuned has to hold the accuracy budget itself, else what was chosen is kept.
+void settle_precision(TuningOutcome& tuned, PrecisionOutcome& chosen, const TuneArguments& arguments) {
+  TuningResult& result = tuned.result;
+  if (!restate_precision(tuned.session, chosen)) {
+    tuned.session = std::move(chosen.session);
+    result.applied = false;
+    result.after_plan = tuned.session.plan(make_inputs(arguments.inputs, tuned.session.graph()));
+    result.after_step_ms = result.before_step_ms;
+    result.conclusion = "with the kernels found the error exceeds the accuracy budget, so the default ones are kept";
+  }
+  result.precision = tuned.session.precision();
+  result.conclusion += "; " + attune::to_text(*result.precision);
+}
+
 OpatOptions job_options(const TuneArguments& arguments) {
   OpatOptions options;
   options.budget_s = *arguments.settings.budget_s;
@@ -176,9 +202,11 @@ ExitCode run_tune(TuneArguments arguments) {
   const auto bank = open_bank(arguments.bank, BankAccess::read_write);
   if (!arguments.base_result.empty()) recall_base(arguments.base_result, *bank);
   options.bank = bank.get();
+  std::optional<PrecisionOutcome> chosen = choose_first(arguments, options);
   const InterruptScope interrupts;
   options.stop = [] { return InterruptScope::requested(); };
   EventFile events(arguments.events);
+  if (chosen) events.write({{"event", "precision"}, {"t", 0}, {"precision", to_json(*chosen->session.precision())}});
   TuneProgress progress(options.budget_s);
   options.on_event = [&](const nlohmann::ordered_json& event) {
     events.write(event);
@@ -193,6 +221,7 @@ ExitCode run_tune(TuneArguments arguments) {
   TuningOutcome outcome = tune_model(arguments, options);
   progress.finish();
   outcome.result.model = arguments.model;
+  if (chosen) settle_precision(outcome, *chosen, arguments);
   std::string plan = arguments.plan;
   if (plan.empty() && !arguments.output.empty()) plan = (fs::path(arguments.output) / kPlanFileName).string();
   if (!plan.empty()) save_plan(outcome.session, make_inputs(arguments.inputs, outcome.session.graph()), plan);

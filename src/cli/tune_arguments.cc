@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "cli/model_argument.h"
+#include "cli/parse_seconds.h"
 #include "device/cpu/cpu_info.h"
 #include "job/sgat.h"
 
@@ -12,20 +13,6 @@
 
 namespace attune::cli {
 namespace {
-
-/// "60s", "5m", "1h", "90": seconds.
-double parse_seconds(const std::string& text) {
-  size_t end = 0;
-  double number = -1;
-  try {
-    number = std::stod(text, &end);
-  } catch (const std::exception&) {}
-  const std::string unit = number < 0 ? "" : text.substr(end);
-  const double scale = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-  if (!(number > 0) || scale == 0 || !(number * scale <= 30 * 24 * 3600.0))
-    throw UserError("--budget '{}' is not a time such as 60s, 5m or 1h", text);
-  return number * scale;
-}
 
 /// "x:1,3,224,224;label:1", aoe's way, in ours: "x:1x3x224x224,label:1".
 std::string translate_shapes(const std::string& text) {
@@ -120,6 +107,7 @@ void add_tune_arguments(CLI::App& verb, TuneArguments& arguments) {
       ->check(CLI::Range(1.0, 30 * 24 * 3600.0));
   add_inputs(verb, arguments.inputs);
   add_runner(verb, arguments.runner);
+  add_accuracy_budget(verb, arguments.precision);
   add_format(verb, arguments.format);
 }
 
@@ -130,6 +118,11 @@ void settle(TuneArguments& arguments) {
     arguments.model = arguments.model_option;
   }
   if (!arguments.from_dump.empty()) require_no_model(arguments);
+  check_precision(arguments.runner, arguments.precision);
+  const bool chooses = precision_of(arguments.runner) == "auto";
+  if (chooses && !arguments.from_dump.empty())
+    throw UserError("--precision auto chooses by the outputs of a model, and --from-dump has none");
+  if (chooses && arguments.dry_run) throw UserError("--precision auto measures, and --dry-run does not; leave one out");
   if (arguments.model.empty() && arguments.from_dump.empty())
     throw UserError("no model is given; 'attune tune MODEL', --model=MODEL or --from-dump=DIR");
   settle_settings(arguments);

@@ -3,6 +3,7 @@
 
 #include "cli/input_arguments.h"
 #include "cli/output.h"
+#include "cli/precision_arguments.h"
 #include "cli/runner_arguments.h"
 #include "cli/tune_settings.h"
 
@@ -15,6 +16,7 @@ struct TuneArguments {
   std::string model;
   InputArguments inputs;
   RunnerArguments runner;
+  PrecisionArguments precision;
   TuneSettings settings;    // complete after settle()
   std::string output;       // folder; empty: none is written
   std::string plan;         // file; empty: in the folder

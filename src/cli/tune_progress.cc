@@ -78,6 +78,8 @@ void TuneProgress::show(const nlohmann::ordered_json& event) {
                     event.at("measured").get<bool>() ? "is" : "should be", event.at("ratio").get<double>(),
                     event.at(fuses ? "subgraphs" : "kernels").get<int>(),
                     fuses ? "subgraphs fused otherwise" : "other kernels"));
+  } else if (kind == "layouts") {
+    say(event.at("conclusion").get<std::string>());
   } else if (kind == "task_failed") {
     say(fmt::format("{}", printable(event.at("reason").get<std::string>())));
   } else if (kind == "end") {

@@ -1,5 +1,6 @@
 #include "cli/tune_report.h"
 
+#include "cli/precision_arguments.h"
 #include "job/result_folder.h"
 
 #include <cmath>
@@ -28,6 +29,7 @@ Table whole_table(const TuningResult& result, const std::string& plan) {
       fmt::format("{} ({} failed, {} known before)", result.trials, result.failed_trials, result.reused_trials));
   row("noise floor", fmt::format("{:.2f} %", 100 * std::expm1(result.noise_floor)));
   row("time", fmt::format("{:.1f} s", result.seconds));
+  if (result.precision) row("precision", result.precision->precision);
   if (!plan.empty()) row("plan", plan);
   return whole;
 }
@@ -118,6 +120,7 @@ Report result_report(const TuningResult& result, const std::string& plan) {
   report.tables.push_back(whole_table(result, plan));
   if (Table winners = winners_table(result); !winners.rows.empty()) report.tables.push_back(std::move(winners));
   if (!result.subgraphs.empty()) report.tables.push_back(tried_table(result));
+  if (result.precision) report.tables.push_back(precision_table(*result.precision));
   report.json = summary_json(result);
   if (!plan.empty()) report.json["plan"] = plan;
   return report;

@@ -2,6 +2,7 @@
 #include "cli/input_arguments.h"
 #include "cli/model_argument.h"
 #include "cli/output.h"
+#include "cli/precision_arguments.h"
 #include "cli/runner_arguments.h"
 #include "cli/verbs.h"
 #include "job/tuning_task.h"
@@ -22,6 +23,7 @@ struct WhyArguments {
   std::string node;
   InputArguments inputs;
   RunnerArguments runner;
+  PrecisionArguments precision;
   bool time = false;
 };
 
@@ -78,7 +80,7 @@ Table alternatives_table(const Step& step) {
 }
 
 ExitCode run_why(const WhyArguments& arguments) {
-  const Session session = open_session(arguments.model, arguments.runner);
+  const Session session = open_session(arguments.model, arguments.runner, arguments.precision, arguments.inputs);
   const std::vector<Tensor> inputs = make_inputs(arguments.inputs, session.graph());
   const auto plan = session.plan(inputs);
   if (arguments.time && !arguments.node.empty())
@@ -98,6 +100,10 @@ ExitCode run_why(const WhyArguments& arguments) {
   if (arguments.time) add_times(time_steps(session, inputs), table, report.json);
   report.tables.push_back(std::move(table));
   report.tables.insert(report.tables.end(), details.begin(), details.end());
+  if (session.precision()) {
+    report.tables.push_back(precision_table(*session.precision()));
+    report.json = {{"precision", to_json(*session.precision())}, {"steps", std::move(report.json)}};
+  }
   print(report, arguments.format);
   return ExitCode::ok;
 }
@@ -111,6 +117,7 @@ Action add_why(CLI::App& verb) {
   verb.add_flag("--time", arguments->time, "Run the model a few times and show how long each step takes");
   add_inputs(verb, arguments->inputs);
   add_runner(verb, arguments->runner);
+  add_precision(verb, arguments->precision);
   add_bank(verb, arguments->runner);
   add_format(verb, arguments->format);
   return [arguments] { return run_why(*arguments); };

@@ -4,6 +4,7 @@
 #include "job/nearest.h"
 #include "job/recall.h"
 #include "job/search_loop.h"
+#include "job/settle_layouts.h"
 #include "tune/search/make_searcher.h"
 #include "tune/search/mode.h"
 
@@ -93,13 +94,26 @@ TuningOutcome run_opat(const std::function<Session(const SessionOptions&)>& make
   JobClock clock(options.budget_s, options.stop);
   Session before = make_session(options.session);
   const std::vector<Tensor> inputs = make_inputs(before.graph());
-  OpatJob job(options, std::move(clock), before, inputs);
-  KernelStage stage(job, before, inputs);
+  OpatOptions settled = options;
+  const std::optional<LayoutFindings> layouts = settle_layouts(before, inputs, settled, clock);
+  std::optional<Session> moved;  // the default, but in these layouts
+  if (layouts && !layouts->node_layouts.empty()) {
+    settled.session.node_layouts = layouts->node_layouts;
+    moved.emplace(make_session(settled.session));
+  }
+  const Session& start = moved ? *moved : before;
+  OpatJob job(settled, std::move(clock), start, inputs);
+  if (layouts) tell_layouts(job, *layouts, {*before.plan(inputs), options.session, job.threads});
+  KernelStage stage(job, start, inputs);
   recall(job, stage.judge());
   suggest_nearest(job);
   search_and_judge(job, stage);
   count_trials(job);
   std::optional<Session> after = stage.conclude();
+  if (moved) {
+    if (!job.result.applied) after = std::move(moved);
+    if (!job.clock.stopped()) count_layouts(job, *layouts, before, *after, inputs);
+  }
   if (!job.clock.stopped()) explain_early_end(job);
   return job.finish(std::move(before), std::move(after), inputs);
 }

@@ -179,6 +179,8 @@ Json summary_json(const TuningResult& result) {
             {"end", result.end == JobEnd::finished       ? "finished"
                     : result.end == JobEnd::budget_spent ? "budget_spent"
                                                          : "interrupted"}};
+  if (!result.layouts.empty()) json["layouts"] = result.layouts;
+  if (result.precision) json["precision"] = to_json(*result.precision);
   if (result.comparison) {
     json["before_ms"] = median_ms(result.comparison->before_ms);
     json["after_ms"] = median_ms(result.comparison->after_ms);

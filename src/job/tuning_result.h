@@ -5,6 +5,7 @@
 #include "job/compare_sessions.h"
 #include "job/subgraph.h"
 #include "job/task_search.h"
+#include "runtime/precision_statement.h"
 #include "tune/measure/measurer.h"
 
 #include <optional>
@@ -64,8 +65,10 @@ struct TuningResult {
   std::shared_ptr<const Plan> before_plan, after_plan;  // shared: of sessions
   std::optional<SessionComparison> comparison;          // of the last choice of kernels; nothing where there was none
   std::vector<ConvergencePoint> convergence;
-  bool applied = false;    // the tuned plan is the one to use
-  std::string conclusion;  // one sentence for people
+  std::optional<PrecisionStatement> precision;  // where it was chosen first
+  bool applied = false;                         // the tuned plan is the one to use
+  std::string conclusion;                       // one sentence for people
+  std::string layouts;                          // the same of the layouts; empty: there was nothing to choose
   JobEnd end = JobEnd::finished;
   double seconds = 0;
   int64_t trials = 0, failed_trials = 0, reused_trials = 0;

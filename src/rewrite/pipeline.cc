@@ -10,6 +10,7 @@
 #include "rewrite/forget_constants.h"
 #include "rewrite/fuse_attention.h"
 #include "rewrite/fuse_epilogues.h"
+#include "rewrite/fuse_vectors.h"
 #include "rewrite/merge_casts.h"
 #include "rewrite/merge_channel_moves.h"
 #include "rewrite/merge_duplicates.h"
@@ -66,6 +67,9 @@ constexpr PassEntry kPasses[] = {
     {"use_bf16", "compute products and what follows them in bfloat16", use_bf16, true},
     // Activations are single nodes now and every product is a MatMul or Conv.
     {"fuse_epilogues", "give bias, activation and residual add to the product before them", fuse_epilogues},
+    // Elementwise operators that are left belong to no product.
+    {"fuse_vectors", "make one operator of chains of elementwise ones, with softmax or normalisation among them",
+     fuse_vectors},
     {"center_weights", "take the zero points off the weights of 8-bit products", center_weights},
     {"forget_constants", "let go of constants that nothing reads any more", forget_constants},
 };

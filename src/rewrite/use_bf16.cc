@@ -2,9 +2,8 @@
 
 #include "ops/convert.h"
 #include "ops/infer_graph.h"
-#include "ops/node_traits.h"
+#include "rewrite/bf16_regions.h"
 
-#include <algorithm>
 #include <map>
 
 namespace attune::rewrite {
@@ -12,60 +11,6 @@ namespace {
 
 constexpr int64_t kOnnxFloat = 1, kOnnxBfloat16 = 16;  // TensorProto.DataType
 constexpr int kCastOpset = 13;
-
-/// These hold nearly all of a network's arithmetic, and hardware multiplies bf16 several times faster than f32.
-constexpr std::string_view kProducts[] = {"Conv", "MatMul", "ConvTranspose", "FusedAttention"};
-
-/// These only move or lightly change what products give; in bf16 they move half the bytes and need no cast.
-constexpr std::string_view kFollowers[] = {
-    "Add",
-    "AveragePool",
-    "BatchNormalization",
-    "ChannelShuffle",
-    "Clip",
-    "Concat",
-    "DepthToSpace",
-    "Div",
-    "Dropout",
-    "Elu",
-    "Expand",
-    "Flatten",
-    "Gather",
-    "Gelu",
-    "GlobalAveragePool",
-    "GlobalMaxPool",
-    "HardSigmoid",
-    "HardSwish",
-    "Identity",
-    "LayerNormalization",
-    "LeakyRelu",
-    "MaxPool",
-    "Mish",
-    "Mul",
-    "PRelu",
-    "Pad",
-    "Relu",
-    "Reshape",
-    "Resize",
-    "Sigmoid",
-    "Slice",
-    "Softmax",
-    "SpaceToDepth",
-    "Split",
-    "Squeeze",
-    "Sub",
-    "Swish",
-    "Tanh",
-    "Tile",
-    "Transpose",
-    "Unsqueeze",
-    "Upsample",
-    "Where",
-};
-
-bool is_listed(std::string_view op, std::span<const std::string_view> list) {
-  return std::ranges::find(list, op) != list.end();
-}
 
 /// The f32 inputs that have the type of the result; a Resize's scales, say, stay f32 whatever it resizes.
 bool follows_type(const Node& node, size_t input) {
@@ -75,17 +20,17 @@ bool follows_type(const Node& node, size_t input) {
 class Lowering {
  public:
   Lowering(Graph& graph, const LeftAlone& left_alone)
-      : graph_(graph), left_alone_(left_alone), facts_(infer_graph(graph)) {}
+      : graph_(graph), facts_(infer_graph(graph)), selected_(select_bf16(graph, facts_, left_alone)) {}
 
   int run() {
     int changes = 0;
     const std::vector<Node> before = graph_.nodes();
-    for (const Node& node : before) {
-      if (wants_bf16(node)) {
-        lower(node);
+    for (size_t i = 0; i < before.size(); ++i) {
+      if (selected_[i] != kNoNode) {
+        lower(before[i]);
         ++changes;
       } else {
-        keep(node);
+        keep(before[i]);
       }
     }
     if (changes == 0) return 0;
@@ -101,18 +46,6 @@ class Lowering {
     return at < facts_.types.size() && facts_.types[at].dtype == DType::f32;
   }
   bool is_constant(ValueId id) const { return graph_.value(id).is_constant(); }
-
-  bool wants_bf16(const Node& node) const {
-    const bool known = node.domain.empty() || node.domain == "attune";  // the latter are of our own rewriting
-    if (left_alone_.count(node.name) > 0) return false;
-    if (!known || node.outputs.empty() || node.outputs[0] == kNoValue || !is_f32(node.outputs[0])) return false;
-    // Second outputs of normalisations are statistics, which stay f32.
-    const bool parts = node.op == "Split" || node.op == "ChannelShuffle" || node.op == "MaxPool";
-    if (node.outputs.size() > 1 && !parts) return false;
-    if (is_listed(node.op, kProducts)) return true;
-    if (!is_listed(node.op, kFollowers)) return false;
-    return std::ranges::any_of(node.inputs, [&](ValueId id) { return id != kNoValue && lowered_.count(id) > 0; });
-  }
 
   Node cast_node(ValueId from, ValueId to, int64_t type) const {
     Node cast;
@@ -181,8 +114,8 @@ class Lowering {
   }
 
   Graph& graph_;
-  const LeftAlone& left_alone_;
   GraphFacts facts_;
+  std::vector<NodeId> selected_;  // see select_bf16
   std::vector<Node> nodes_;
   std::map<ValueId, ValueId> bf16_;  // f32 value → its bf16 form
   std::map<ValueId, bool> lowered_;  // f32 values that only exist in bf16; true once cast back

@@ -28,4 +28,8 @@ bool generated_pays(const Workload& workload, const Config& config) {
   return in % kVector != 0 || out % kVector != 0 || (out >= in && in <= kMostTileChannels);
 }
 
+bool only_generated_serves(const Workload& workload) {
+  return workload.domain == "attune" && workload.op == "FusedVector";
+}
+
 }  // namespace attune

@@ -12,4 +12,7 @@ namespace attune {
 /// provider's default.
 bool generated_pays(const Workload& workload, const Config& config);
 
+/// Chains of vector operators, which nothing but the reference has beside: taken apart where nothing is compiled.
+bool only_generated_serves(const Workload& workload);
+
 }  // namespace attune

@@ -70,7 +70,7 @@ KernelChoice choose_kernel(const Workload& workload, std::span<const Provider* c
       alternative.configs = std::get<Offer>(answer).configs;
       // The compiler takes a hundred megabytes the first time, which only those get who ask for generated kernels, or
       // gain from them by the rule below.
-      const bool asked = provider == providers.front();
+      const bool asked = provider == providers.front() || only_generated_serves(workload);
       const bool waits = provider->name() == "generated" && (!asked || !is_worth_compiling(workload));
       if (choice.provider == nullptr && !alternative.configs.empty() && !waits) {
         choice.provider = provider;

@@ -185,7 +185,10 @@ Session read_plan(const std::shared_ptr<const FileMap>& file, SessionOptions opt
   verify(graph);
   for (const Json& step : index.at("steps")) options.recorded[step.at("label")] = read_step(step, blobs);
   options.rewrite = false;  // it is rewritten already
-  return Session(std::move(graph), std::move(options));
+  Session session(std::move(graph), std::move(options));
+  if (const auto precision = index.find("precision"); precision != index.end())
+    session.state_precision(read_precision_statement(*precision));
+  return session;
 }
 
 }  // namespace
@@ -203,6 +206,7 @@ void save_plan(const Session& session, std::span<const Tensor> inputs, const std
   index["steps"] = Json::array();
   for (const Step& step : plan->steps)
     if (step.kernel) index["steps"].push_back(step_json(step, blobs));
+  if (session.precision()) index["precision"] = to_json(*session.precision());
   index["blobs"] = blobs.sizes();
   const std::string text = index.dump();
 

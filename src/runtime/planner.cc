@@ -72,13 +72,19 @@ class Planner {
     return Layout::plain;
   }
 
+  /// What was chosen for this convolution, or for all.
+  RegionLayouts region_for(const Node& node) const {
+    const auto found = plan_.options().node_layouts.find(node.name);
+    return found == plan_.options().node_layouts.end() ? region_ : RegionLayouts{found->second, found->second};
+  }
+
   /// The layout in which a convolution will read a value; plain when none does.
   Layout layout_for_convolution(ValueId id) const {
     for (const Node& reader : plan_.graph().nodes()) {
       if (reader.inputs.empty() || reader.inputs[0] != id) continue;
       const auto workload = make_workload(plan_.graph(), plan_.facts(), reader);
       if (!workload) continue;
-      const Layout layout = layout_candidates(*workload, region_, Layout::plain).front();
+      const Layout layout = layout_candidates(*workload, region_for(reader), Layout::plain).front();
       return with_layout(*workload, layout).input(0).layout;
     }
     return Layout::plain;
@@ -96,7 +102,8 @@ class Planner {
       forms.push_back(plain);
       forms.back().outputs[0]->layout = wanted;
     }
-    for (const Layout layout : layout_candidates(plain, region_, current)) forms.push_back(with_layout(plain, layout));
+    for (const Layout layout : layout_candidates(plain, region_for(node), current))
+      forms.push_back(with_layout(plain, layout));
     return forms;
   }
 
@@ -254,8 +261,10 @@ Plan make_plan(std::shared_ptr<const Graph> graph, const GraphFacts& facts, cons
     extended.types.resize(unfused->values().size());
     extended.constants.resize(unfused->values().size());
     extended.contents.resize(unfused->values().size());
-    for (size_t i = facts.types.size(); i < extended.types.size(); ++i)
+    for (size_t i = facts.types.size(); i < extended.types.size(); ++i) {
       extended.types[i] = {unfused->values()[i].dtype, unfused->values()[i].shape};
+      extended.constants[i] = unfused->values()[i].constant;
+    }
     return Planner(std::move(unfused), extended, options, cache).run();
   }
   return Planner(std::move(graph), facts, options, cache).run();

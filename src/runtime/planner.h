@@ -32,8 +32,9 @@ struct PlanOptions {
   NumericMode mode = NumericMode::high_precision;
   std::set<std::string, std::less<>> mode_operators;  // that `mode` is for, others being high_precision; empty: all
   LayoutChoice layout = LayoutChoice::automatic;
-  int64_t memory_limit_bytes = 0;          // of arena and constants; 0: none
-  RecordedSteps recorded;                  // used for the steps whose workload is the same
+  std::map<std::string, Layout, std::less<>> node_layouts;  // of convolutions, by name: instead of that
+  int64_t memory_limit_bytes = 0;                           // of arena and constants; 0: none
+  RecordedSteps recorded;                                   // used for the steps whose workload is the same
   std::shared_ptr<const Advisor> advisor;  // shared: sessions of bodies ask it too; nullptr: rules decide
 
   NumericMode mode_of(const Node& node) const;

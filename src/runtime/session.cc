@@ -31,6 +31,7 @@ std::shared_ptr<const PlanOptions> plan_options(const SessionOptions& options) {
     result->mode_operators.insert(name);
   }
   result->layout = options.layout;
+  result->node_layouts = options.node_layouts;
   result->memory_limit_bytes = options.memory_limit_bytes;
   result->recorded = options.recorded;
   result->advisor = options.advisor;

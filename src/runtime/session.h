@@ -7,9 +7,11 @@
 #include "runtime/executor.h"
 #include "runtime/plan.h"
 #include "runtime/planner.h"
+#include "runtime/precision_statement.h"
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,11 +26,12 @@ struct SessionOptions {
   std::vector<std::string> mode_operators;  // that `mode` is for, others being high_precision; empty: all
   DType dtype = DType::f32;                 // bf16: compute products of f32 values in bf16, see rewrite/use_bf16.h
   LayoutChoice layout = LayoutChoice::automatic;
-  int64_t memory_limit_bytes = 0;           // 0: none
-  int threads = 0;                          // 0: thread_count() of whoever calls
-  bool pin_workers = false;                 // keep worker threads on cores of their own
-  bool rewrite = true;                      // fuse and fold before planning,
-  std::vector<std::string> without_passes;  // but not by these,
+  std::map<std::string, Layout, std::less<>> node_layouts;  // of convolutions, by name: instead of that
+  int64_t memory_limit_bytes = 0;                           // 0: none
+  int threads = 0;                                          // 0: thread_count() of whoever calls
+  bool pin_workers = false;                                 // keep worker threads on cores of their own
+  bool rewrite = true;                                      // fuse and fold before planning,
+  std::vector<std::string> without_passes;                  // but not by these,
   std::map<std::string, rewrite::LeftAlone, std::less<>>
       left_alone;                          // nor, by pass, these nodes; see rewrite/pipeline.h
   RecordedSteps recorded;                  // of a saved plan; see plan_file.h
@@ -65,11 +68,16 @@ class Session {
   const std::vector<rewrite::PassResult>& rewrites() const { return rewrites_; }
   SessionMemory memory() const;
 
+  /// Where the precision was chosen under an accuracy budget: what is to be said of it. Whoever chose it states it.
+  const std::optional<PrecisionStatement>& precision() const { return precision_; }
+  void state_precision(PrecisionStatement statement) { precision_ = std::move(statement); }
+
  private:
   int threads_ = 0;
   bool pin_workers_ = false;
   std::vector<rewrite::PassResult> rewrites_;
   std::unique_ptr<GraphSession> session_;
+  std::optional<PrecisionStatement> precision_;
 };
 
 }  // namespace attune

@@ -2,6 +2,7 @@
 
 #include "ops/epilogue.h"
 #include "runtime/layout_policy.h"
+#include "runtime/unfuse_vector.h"
 #include "runtime/winograd_rule.h"
 
 namespace attune {
@@ -9,8 +10,10 @@ namespace {
 
 constexpr int kBaseOpset = 22;
 
+bool is_vector(const Node& node) { return node.domain == "attune" && node.op == "FusedVector"; }
+
 bool is_fused(const Node& node) {
-  return node.domain == "attune" && (node.op == "FusedConv" || node.op == "FusedMatMul");
+  return is_vector(node) || (node.domain == "attune" && (node.op == "FusedConv" || node.op == "FusedMatMul"));
 }
 
 /// The workload as the planner will ask for it; nothing while shapes are open.
@@ -113,7 +116,10 @@ std::shared_ptr<const Graph> unfuse(const Graph& graph, const GraphFacts& facts,
       continue;
     }
     if (!result) result = std::make_shared<Graph>(graph);
-    take_apart(*result, facts.types[static_cast<size_t>(node.outputs[0])], node, nodes);
+    if (is_vector(node))
+      take_vector_apart(*result, facts, node, nodes);
+    else
+      take_apart(*result, facts.types[static_cast<size_t>(node.outputs[0])], node, nodes);
   }
   if (result) result->set_nodes(std::move(nodes));
   return result;

@@ -1,5 +1,6 @@
 // Fusion is decided without knowing which kernel will serve. Some fused nodes are better off taken apart: those that
-// only the reference could run, and convolutions whose epilogue keeps a Winograd kernel away.
+// only the reference could run (chains of vector operators where nothing is compiled), and convolutions whose epilogue
+// keeps a Winograd kernel away.
 #pragma once
 
 #include "runtime/planner.h"

@@ -4,6 +4,7 @@
 
 #include "graph/text.h"
 #include "graph/verify.h"
+#include "rewrite/bf16_regions.h"
 #include "runtime/executor.h"
 #include "runtime/random_inputs.h"
 #include "tensor_compare.h"
@@ -86,17 +87,40 @@ TEST(Rewrite, nodes_can_be_left_alone) {
   %z = Relu@14(%s) "relu"
   output %z
 })");
-  Graph whole = before, part = before, apart = before;
+  Graph whole = before, part = before, apart = before, chained = before;
   run_pipeline(whole);
   EXPECT_EQ(whole.nodes().size(), 1u);
   run_pipeline(part, {.left_alone = {{"fuse_epilogues", {"relu"}}}});
   EXPECT_EQ(part.nodes().size(), 2u);
-  run_pipeline(apart, {.left_alone = {{"fuse_epilogues", {"product"}}}});
+  run_pipeline(chained, {.left_alone = {{"fuse_epilogues", {"product"}}}});
+  EXPECT_EQ(chained.nodes().size(), 2u);  // sum and relu are a chain of their own
+  run_pipeline(apart, {.left_alone = {{"fuse_epilogues", {"product"}}, {"fuse_vectors", {"sum"}}}});
   EXPECT_EQ(apart.nodes().size(), 3u);
 
   Graph rounded = before;
   run_pipeline(rounded, {.switched_on = {"use_bf16"}, .left_alone = {{"use_bf16", {"product"}}}});
   EXPECT_EQ(to_text(rounded), to_text(whole));
+}
+
+TEST(Rewrite, what_follows_a_product_goes_with_the_last_one_it_follows) {
+  const Graph graph = parse_graph(R"(graph "g" {
+  input %x : f32[2, 3]
+  const %w : f32[3, 3] = [1, 2, 3, 4, 5, 6, 7, 8, 9]
+  %n = Relu@14(%x) "before"
+  %a = MatMul@13(%n, %w) "first"
+  %b = Relu@14(%a) "relu"
+  %c = MatMul@13(%b, %w) "second"
+  %d = Add@14(%c, %b) "residual"
+  %e = Tanh@13(%b) "side"
+  %s = ReduceSum@13(%d) "sum" {keepdims = 0}
+  output %s
+  output %e
+})");
+  const std::vector<Bf16Region> regions = bf16_regions(graph);
+  ASSERT_EQ(regions.size(), 2u);
+  EXPECT_EQ(regions[0].product, "first");
+  EXPECT_EQ(regions[0].nodes, (std::vector<std::string>{"first", "relu", "side"}));
+  EXPECT_EQ(regions[1].nodes, (std::vector<std::string>{"second", "residual"}));
 }
 
 TEST(Rewrite, an_unknown_pass_is_an_error) {

@@ -9,9 +9,12 @@ namespace attune::codegen {
 
 /// What becomes of one vector of each input: statements over x0, x1, … that declare what they need, and the result.
 struct VectorExpression {
-  std::vector<std::string> statements;  // "const vf t0 = x0 + x1;"
-  std::string result;                   // "vgelu_erf(t0)"
-  std::set<std::string> functions;      // that the text uses
+  std::vector<std::string> statements;       // "const vf t0 = x0 + x1;"
+  std::string result;                        // "vgelu_erf(t0)"
+  std::vector<std::string> further_results;  // of the outputs after the first
+  std::set<std::string> functions;           // that the text uses
+  std::string definitions;                   // of functions of its own
+  bool rounds_to_bf16 = false;               // whatever the elements of inputs and outputs are
 };
 
 /// One input of a map: where it stands among the workload's inputs.
@@ -24,6 +27,7 @@ struct MapKernel {
   LoopNest nest;  // simplified; strides of the inputs in order, then of the output, whose innermost one is 1
   std::vector<MapInput> inputs;
   Element output = Element::f32;
+  std::vector<Element> further_outputs;  // which lie as the first does
   VectorExpression expression;
 };
 

@@ -37,7 +37,8 @@ typedef long int64_t;
 #define KEY_BLOCK {key_block}
 #define GROUP_TILES {group_tiles}
 #define ROWS_USED {rows_used}
-#define VECTORS_USED {vectors_used}
+#define KEY_VECTORS_USED {key_vectors_used}
+#define VALUE_VECTORS_USED {value_vectors_used}
 
 )";
 
@@ -90,13 +91,14 @@ int64_t rows_used(const AttentionProblem& problem, const AttentionChoice& choice
          tiles_of(problem.queries % choice.queries, choice.tile_rows);
 }
 
-int64_t vectors_used(const AttentionProblem& problem, const AttentionChoice& choice) {
-  const auto vectors = [&](int64_t elements) {
-    return tiles_of((elements + choice.lanes - 1) / choice.lanes, choice.tile_vectors);
-  };
+int64_t vectors_used(int64_t elements, const AttentionChoice& choice) {
+  return tiles_of((elements + choice.lanes - 1) / choice.lanes, choice.tile_vectors);
+}
+
+int64_t key_vectors_used(const AttentionProblem& problem, const AttentionChoice& choice) {
   if (problem.attributes.causal) return (int64_t{2} << choice.tile_vectors) - 1;  // blocks end where queries do
-  return vectors(problem.attributes.value_size) | vectors(std::min(problem.keys, choice.key_block)) |
-         vectors(problem.keys % choice.key_block);
+  return vectors_used(std::min(problem.keys, choice.key_block), choice) |
+         vectors_used(problem.keys % choice.key_block, choice);
 }
 
 }  // namespace
@@ -135,7 +137,8 @@ GeneratedSource emit_attention(const Workload& workload, const AttentionChoice& 
       {"key_block", number(choice.key_block)},
       {"group_tiles", number(choice.group_tiles)},
       {"rows_used", number(rows_used(problem, choice))},
-      {"vectors_used", number(vectors_used(problem, choice))},
+      {"key_vectors_used", number(key_vectors_used(problem, choice))},
+      {"value_vectors_used", number(vectors_used(attributes.value_size, choice))},
       {"parameters", std::string(codegen::kEntryParameters)},
       {"type", wide ? "float" : "uint16_t"},
       {"element", wide ? "f32" : "bf16"},

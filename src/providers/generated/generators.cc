@@ -1,6 +1,8 @@
 #include "providers/generated/attention.h"
 #include "providers/generated/cube_generators.h"
 #include "providers/generated/generator.h"
+#include "providers/generated/vector_chain.h"
+#include "providers/generated/vector_chain_rows.h"
 #include "providers/generated/vector_map.h"
 #include "providers/generated/vector_permute.h"
 #include "providers/generated/vector_reduce.h"
@@ -20,9 +22,11 @@ std::span<const Generator* const> generators() {
   static const VectorPermuteGenerator permute;
   static const VectorReduceGenerator reduce;
   static const VectorRowsGenerator rows;
-  static const Generator* const list[] = {&cube_winograd, &cube_bands,     &cube_tiles, &cube_rows,
-                                          &cube_vectors,  &cube_depthwise, &map,        &rows,
-                                          &reduce,        &permute,        &attention};
+  static const VectorChainGenerator chain;
+  static const VectorChainRowsGenerator chain_rows;
+  static const Generator* const list[] = {&cube_winograd,  &cube_bands, &cube_tiles, &cube_rows, &cube_vectors,
+                                          &cube_depthwise, &map,        &rows,       &reduce,    &permute,
+                                          &attention,      &chain,      &chain_rows};
   return list;
 }
 

@@ -31,6 +31,7 @@ struct PlainFunction {
   std::string_view domain, op, text;
   std::vector<std::string_view> functions;
 };
+// vmax(a, b) and vmin(a, b) are b where either is NaN, so what is bounded stands second.
 const PlainFunction kPlain[] = {
     {"", "Relu", "x0 < 0.0f ? (vf)0.0f : x0", {}},
     {"", "Abs", "vabs(x0)", {"vabs"}},
@@ -45,7 +46,7 @@ const PlainFunction kPlain[] = {
     {"", "Softplus", "vsoftplus(x0)", {"vsoftplus"}},
     {"", "Softsign", "x0 / (1.0f + vabs(x0))", {"vabs"}},
     {"", "Mish", "vmish(x0)", {"vmish"}},
-    {"", "HardSwish", "x0 * vmin(vmax(x0 * 0x1.555556p-3f + 0.5f, 0.0f), 1.0f)", {"vmin", "vmax"}},
+    {"", "HardSwish", "x0 * vmin(1.0f, vmax(0.0f, x0 * 0x1.555556p-3f + 0.5f))", {"vmin", "vmax"}},
     {"", "Floor", "vfloor(x0)", {"vfloor"}},
     {"", "Ceil", "vceil(x0)", {"vceil"}},
     {"", "Round", "vround(x0)", {"vround"}},
@@ -65,8 +66,8 @@ const Fold kFolds[] = {
     {"Div", "{a} / {b}", {}},
     {"Sum", "{a} + {b}", {}},
     {"Mean", "{a} + {b}", {}},
-    {"Max", "vmax({a}, {b})", {"vmax"}},
-    {"Min", "vmin({a}, {b})", {"vmin"}},
+    {"Max", "{b} == {b} ? vmax({b}, {a}) : {b}", {"vmax"}},  // a NaN on either side wins
+    {"Min", "{b} == {b} ? vmin({b}, {a}) : {b}", {"vmin"}},
     {"PRelu", "{a} < 0.0f ? {b} * {a} : {a}", {}},
 };
 
@@ -118,7 +119,7 @@ std::optional<VectorExpression> with_attributes(const Workload& workload) {
     return n.text("approximate", "none") == "tanh" ? expression("vgelu_tanh(x0)", {"vgelu_tanh"})
                                                    : expression("vgelu_erf(x0)", {"vgelu_erf"});
   if (op == "HardSigmoid")
-    return expression(fmt::format("vmin(vmax({} * x0 + {}, 0.0f), 1.0f)", n.get("alpha", 0.2f), n.get("beta", 0.5f)),
+    return expression(fmt::format("vmin(1.0f, vmax(0.0f, {} * x0 + {}))", n.get("alpha", 0.2f), n.get("beta", 0.5f)),
                       {"vmin", "vmax"});
   if (op == "Swish") return expression(fmt::format("x0 * vsigmoid({} * x0)", n.get("alpha", 1)), {"vsigmoid"});
   if (op == "ThresholdedRelu") return expression(fmt::format("x0 > {} ? x0 : (vf)0.0f", n.get("alpha", 1)));
@@ -137,8 +138,8 @@ ElementwiseOp clip(const Workload& workload) {
     high = n.get("max", 3.402823466e+38f);
   }
   op.expression = expression("x0", {"vmin", "vmax"});
-  if (!low.empty()) op.expression.result = fmt::format("vmax({}, {})", op.expression.result, low);
-  if (!high.empty()) op.expression.result = fmt::format("vmin({}, {})", op.expression.result, high);
+  if (!low.empty()) op.expression.result = fmt::format("vmax({}, {})", low, op.expression.result);
+  if (!high.empty()) op.expression.result = fmt::format("vmin({}, {})", high, op.expression.result);
   return op;
 }
 

@@ -173,7 +173,7 @@ template <class T> class Attention {
     for (int64_t key = 0; key < seen; key += kPanel) {
       const int64_t width = lower(kPanel, rounded_up(count - key, LANES));
       for (int64_t i = 0; i < rows; i += TILE_ROWS)
-        with_tile(lower(TILE_ROWS, rows - i), width / LANES, [&]<int kRows, int kVectors>() {
+        with_tile<KEY_VECTORS_USED>(lower(TILE_ROWS, rows - i), width / LANES, [&]<int kRows, int kVectors>() {
           Tile<kRows, kVectors> tile;
           tile.clear();
           tile.multiply(q + i * stride, stride, b_.head_size, panel);
@@ -246,7 +246,7 @@ template <class T> class Attention {
     for (int64_t column = 0; column < padded; column += kPanel) {
       const int64_t width = lower(kPanel, padded - column);
       for (int64_t i = 0; i < rows; i += TILE_ROWS)
-        with_tile(lower(TILE_ROWS, rows - i), width / LANES, [&]<int kRows, int kVectors>() {
+        with_tile<VALUE_VECTORS_USED>(lower(TILE_ROWS, rows - i), width / LANES, [&]<int kRows, int kVectors>() {
           float* results = scratch_.results + (row + i) * padded + column;
           Tile<kRows, kVectors> tile;
           if (first == 0)

@@ -56,25 +56,27 @@ template <int kVectors> struct Tile<0, kVectors> {
   ALWAYS_INLINE void add(const float*, int64_t, const RowTile<kVectors>&) {}
 };
 
-// Tiles that occur, a bit for each number of rows and of vectors: text for known sizes leaves the others out.
+// Tiles that occur, a bit for each number of rows and of vectors, of panels of keys and of values: text for known sizes
+// leaves the others out, since each is compiled.
 #ifndef ROWS_USED
 #define ROWS_USED ~0
-#endif
-#ifndef VECTORS_USED
-#define VECTORS_USED ~0
+#define KEY_VECTORS_USED ~0
+#define VALUE_VECTORS_USED ~0
 #endif
 
-template <int kRows, int kVectors, class Body> ALWAYS_INLINE void with_vectors(int64_t vectors, Body&& body) {
-  if constexpr (((VECTORS_USED) >> kVectors & 1) != 0)
+template <int kUsed, int kRows, int kVectors, class Body>
+ALWAYS_INLINE void with_vectors(int64_t vectors, Body&& body) {
+  if constexpr ((kUsed >> kVectors & 1) != 0)
     if (vectors == kVectors) return body.template operator()<kRows, kVectors>();
-  if constexpr (kVectors > 1) with_vectors<kRows, kVectors - 1>(vectors, body);
+  if constexpr (kVectors > 1) with_vectors<kUsed, kRows, kVectors - 1>(vectors, body);
 }
 
 /// Calls body<rows, vectors>() for sizes up to those of the largest tile.
-template <int kRows = TILE_ROWS, class Body> ALWAYS_INLINE void with_tile(int64_t rows, int64_t vectors, Body&& body) {
+template <int kUsed, int kRows = TILE_ROWS, class Body>
+ALWAYS_INLINE void with_tile(int64_t rows, int64_t vectors, Body&& body) {
   if constexpr (((ROWS_USED) >> kRows & 1) != 0)
-    if (rows == kRows) return with_vectors<kRows, TILE_VECTORS>(vectors, body);
-  if constexpr (kRows > 1) with_tile<kRows - 1>(rows, vectors, body);
+    if (rows == kRows) return with_vectors<kUsed, kRows, TILE_VECTORS>(vectors, body);
+  if constexpr (kRows > 1) with_tile<kUsed, kRows - 1>(rows, vectors, body);
 }
 
 // Lanes whose number has bit W set change places with those that lack it, within a vector or between two of them.

@@ -138,6 +138,28 @@ void sample_cast(GraphSampler& g) {
   }
 }
 
+/// Several functions of values of one shape, some of them read twice, perhaps with a softmax of the rows between.
+void sample_chain(GraphSampler& g) {
+  const ValueId x = g.pick_float(1);
+  const Dims dims = g.dims(x);
+  const ValueId other = g.pick([&](const Tensor& t) { return t.dtype() == DType::f32 && broadcasts(t.dims(), dims); });
+  ValueId last = g.apply(g.one_of({"Add", "Sub", "Mul"}), {x, other}), before = last;
+  g.need(g.dims(last) == dims);
+  for (int64_t steps = g.between(1, 4); steps > 0; --steps) {
+    const ValueId current = last;
+    switch (g.below(7)) {
+      case 0: last = with_number(g, "Mul", last, 0.5); break;
+      case 1: last = g.apply("Tanh", {last}); break;
+      case 2: last = g.apply("Max", {last, before}); break;
+      case 3: last = g.clip(last, -1.5, 0.75); break;
+      case 4: last = g.apply("Softmax", {last}, {{"axis", g.rank(last) - 1}}); break;
+      case 5: last = with_number(g, "Pow", last, 2); break;
+      default: last = g.apply("Add", {last, before});
+    }
+    before = current;
+  }
+}
+
 void sample_where(GraphSampler& g) {
   const ValueId x = g.pick_float(1);
   for (int64_t i = 0; i < g.tensor(x).count(); ++i) g.need(std::fabs(element_as_double(g.tensor(x), i) - 0.25) > 1e-2);
@@ -170,6 +192,7 @@ std::vector<Family> elementwise_families() {
           {"constant_operand", 8, sample_constant_operand},
           {"two_values", 8, sample_two_values},
           {"cast", 4, sample_cast},
+          {"chain", 5, sample_chain},
           {"where", 2, sample_where},
           {"prelu", 2, sample_prelu},
           {"forwarding", 4, sample_forwarding}};

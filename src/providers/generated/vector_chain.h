@@ -1,0 +1,17 @@
+// The generator of attune::FusedVector whose steps look at single elements: all of them on one vector after the other.
+#pragma once
+
+#include "providers/generated/generator.h"
+
+namespace attune {
+
+class VectorChainGenerator final : public Generator {
+ public:
+  std::string_view name() const override { return "vector_chain"; }
+  std::optional<Refusal> find_refusal(const Workload& workload) const override;
+  std::vector<Config> offered(const Workload& workload) const override;
+  void declare(const Workload& workload, GeneratorSpace& space) const override;
+  GeneratedKernel emit(const Workload& workload, const Config& config) const override;
+};
+
+}  // namespace attune
