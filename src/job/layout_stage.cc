@@ -106,8 +106,8 @@ bool confirm(const Session& before, std::span<const Tensor> inputs, const Layout
   const Session after = make_session(before, std::move(chosen));
   const std::string what =
       fmt::format("{} of {} convolutions in another layout", findings.moved, findings.convolutions);
-  if (const auto problem = check_outputs(before, after, inputs)) {
-    findings.conclusion = fmt::format("layouts stay as they are: with {}, {}", what, *problem);
+  if (const std::string problem = check_outputs(before, after, inputs).problem; !problem.empty()) {
+    findings.conclusion = fmt::format("layouts stay as they are: with {}, {}", what, problem);
     return false;
   }
   CompareOptions compare;

@@ -45,6 +45,7 @@ void count_layouts(OpatJob& job, const LayoutFindings& layouts, const Session& b
   TuningResult& result = job.result;
   CompareOptions compare;
   compare.seconds = std::clamp(job.clock.left_s(), 0.5, 5.0);
+  compare.metric = job.options.metric;
   compare.seed = job.options.seed;
   compare.stop = job.options.stop;
   result.comparison = compare_sessions(before, after, inputs, compare);

@@ -1,5 +1,7 @@
 #include "job/sgat.h"
 
+#include "base/parallel.h"
+#include "job/layout_record.h"
 #include "job/partition_runner.h"
 #include "job/partition_search.h"
 #include "tune/search/mode.h"
@@ -21,6 +23,20 @@ void try_each(SgatJob& job, PartitionStage& stage, double round_s) {
   }
 }
 
+/// The layouts that an operator tuning of the model found: subgraphs are judged in those that they will have.
+SessionOptions with_known_layouts(const Graph& model, const InputMaker& make_inputs, const JobOptions& options) {
+  SessionOptions session = options.session;
+  if (options.bank == nullptr || session.layout != LayoutChoice::automatic || !session.node_layouts.empty())
+    return session;
+  SessionOptions by_rule = session;
+  by_rule.advisor = nullptr;
+  const Session untuned{Graph(model), std::move(by_rule)};
+  const auto plan = untuned.plan(make_inputs(untuned.graph()));
+  if (const auto known = recall_layouts({*plan, session, thread_count()}, *options.bank))
+    session.node_layouts = known->node_layouts;
+  return session;
+}
+
 }  // namespace
 
 std::vector<Subgraph> plan_sgat(const Session& session, std::span<const Tensor> inputs) {
@@ -34,10 +50,12 @@ std::string partition_algorithm(const std::string& name) {
   return mode.uses_ga ? "genetic" : mode.uses_rl ? "rl" : "";
 }
 
-TuningOutcome run_sgat(const Graph& model, const InputMaker& make_inputs, const JobOptions& options) {
+TuningOutcome run_sgat(const Graph& model, const InputMaker& make_inputs, const JobOptions& sgat_options) {
   constexpr double kRoundShare = 0.07, kShortestRound = 0.3, kLongestRound = 8;  // of the budget; seconds
-  const std::string algorithm = partition_algorithm(options.algorithm);
-  JobClock clock(options.budget_s, options.stop);
+  const std::string algorithm = partition_algorithm(sgat_options.algorithm);
+  JobClock clock(sgat_options.budget_s, sgat_options.stop);
+  JobOptions options = sgat_options;
+  options.session = with_known_layouts(model, make_inputs, sgat_options);
   Session before(Graph(model), options.session);
   const std::vector<Tensor> inputs = make_inputs(before.graph());
   SgatJob job(options, std::move(clock), before, inputs);

@@ -99,8 +99,10 @@ std::vector<Subgraph> find_subgraphs(std::span<const rewrite::PassResult> rewrit
 
 void leave_alone(const Subgraph& subgraph, const FusionCandidate& candidate, LeftAloneByPass& left_alone) {
   rewrite::LeftAlone& names = left_alone[subgraph.pass];
-  for (const rewrite::Place& place : subgraph.places)
-    names.insert(candidate.kept == 0 ? place.anchor.name : place.parts.at(candidate.kept).name);
+  for (const rewrite::Place& place : subgraph.places) {
+    if (candidate.kept == 0) names.insert(place.anchor.name);
+    for (size_t i = candidate.kept; i < place.parts.size(); ++i) names.insert(place.parts[i].name);
+  }
 }
 
 std::string subgraph_sentence(std::string_view workload, const Config& config) {

@@ -30,8 +30,8 @@ class Fuser {
       steps_.push_back(left_alone.count(node.name) > 0 ? std::nullopt : as_vector_step(graph_, facts_, node));
   }
 
-  int run() {
-    int changes = 0;
+  Places run() {
+    Places places;
     std::vector<bool> removed(graph_.nodes().size(), false);
     for (size_t i = graph_.nodes().size(); i-- > 0;) {
       if (taken_[i] || !steps_[i]) continue;
@@ -42,11 +42,14 @@ class Fuser {
         removed[static_cast<size_t>(member)] = member != group.back();
       }
       replacements_.emplace_back(group.back(), fused_node(group));
-      ++changes;
+      Place place{.anchor = part_of(graph_.node(group.back())), .parts = {}, .is_chain = false};
+      for (const NodeId member : group)
+        if (member != group.back()) place.parts.push_back(part_of(graph_.node(member)));
+      places.push_back(std::move(place));
     }
     for (auto& [root, node] : replacements_) graph_.node(root) = std::move(node);
-    if (changes > 0) erase_nodes(graph_, removed);
-    return changes;
+    if (!places.empty()) erase_nodes(graph_, removed);
+    return places;
   }
 
  private:
@@ -197,11 +200,11 @@ class Fuser {
 
 }  // namespace
 
-int fuse_vectors(Graph& graph, const LeftAlone& left_alone) {
+Places fuse_vectors(Graph& graph, const LeftAlone& left_alone) {
   try {
     return Fuser(graph, left_alone).run();
   } catch (const UserError&) {
-    return 0;  // a body for other shapes: left as it is
+    return {};  // a body for other shapes: left as it is
   }
 }
 

@@ -6,6 +6,6 @@
 
 namespace attune::rewrite {
 
-int fuse_vectors(Graph& graph, const LeftAlone& left_alone);
+Places fuse_vectors(Graph& graph, const LeftAlone& left_alone);
 
 }  // namespace attune::rewrite

@@ -16,8 +16,8 @@ struct PlacePart {
 };
 
 struct Place {
-  PlacePart anchor;              // whoever leaves this one alone gets nothing fused here
-  std::vector<PlacePart> parts;  // the others, in the order of the graph
+  PlacePart anchor;              // the fused node has its name
+  std::vector<PlacePart> parts;  // the others, in the order of the graph; with all of them left alone nothing is fused
   /// Each part takes what the one before gives: left alone, it is cut off with all that follow.
   bool is_chain = false;
 };

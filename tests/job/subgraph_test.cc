@@ -112,6 +112,24 @@ TEST(Subgraph, of_attention_has_all_nodes_that_it_replaces) {
   EXPECT_EQ(found[0].candidates[0].trial.config.at("fused"), "nothing");
 }
 
+TEST(Subgraph, of_elementwise_operators_falls_apart_into_all_of_them) {
+  const char* const text = R"(graph "g" {
+  input %x : f32[2, 3]
+  input %r : f32[2, 3]
+  const %half : f32[] = [0.5]
+  %a = Add@14(%x, %r) "sum"
+  %b = Mul@14(%half, %a) "scale"
+  %y = Tanh@13(%b) "tanh"
+  output %y
+})";
+  const std::vector<Subgraph> found = Opened(text).subgraphs();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].pass, "fuse_vectors");
+  EXPECT_EQ(found[0].names(), (NodeNames{"sum", "scale", "tanh"}));
+  const Opened apart(text, partitioned({}, found, {{0, found[0].candidates[0].trial}}));
+  EXPECT_EQ(apart.labels(), (std::vector<std::string>{"sum", "scale", "tanh"}));
+}
+
 TEST(Subgraph, records_read_as_sentences) {
   const std::vector<Subgraph> found = Opened(test::kTwins).subgraphs();
   EXPECT_EQ(subgraph_sentence(found[0].key, found[0].candidates[0].trial.config),
