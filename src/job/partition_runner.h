@@ -6,7 +6,7 @@
 
 namespace attune {
 
-class PartitionRunner final : public PairRunner {
+class PartitionRunner : public PairRunner {
  public:
   /// `model` is the graph before it is rewritten. Choices go by the position of a subgraph in `subgraphs`. All must
   /// outlive the runner.

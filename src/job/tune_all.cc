@@ -22,9 +22,10 @@ class AllJobs {
       : model_(model), make_inputs_(make_inputs), options_(options), clock_(options.budget_s, options.stop) {}
 
   TuningOutcome run(const AdvisorMaker& make_advisor) {
-    TuningOutcome first = tune_operators(options_.session, options_.budget_s * kOperatorShare);
-    best_.emplace(std::move(first));
+    best_.emplace(tune_operators(options_.session, options_.budget_s * kOperatorShare));
+    const bool has_more_kernels = best_->result.end == JobEnd::budget_spent;
     if (has_time()) tune_subgraphs(make_advisor);
+    if (has_time() && has_more_kernels && !kernels_alone_) go_on_with_operators();
     return conclude();
   }
 
@@ -74,6 +75,22 @@ class AllJobs {
     if (again.result.applied) take_if_faster(std::move(again));
   }
 
+  /// Subgraphs stay as they are: what is left of the time goes to the kernels, where the first search broke off.
+  void go_on_with_operators() {
+    TuningOutcome more = tune_operators(options_.session, left_s());
+    add_counts(more.result);
+    if (!more.result.applied) return;
+    TuningResult& result = best_->result;
+    result.tasks = std::move(more.result.tasks);
+    result.comparison = std::move(more.result.comparison);
+    result.before_step_ms = std::move(more.result.before_step_ms);
+    result.after_step_ms = std::move(more.result.after_step_ms);
+    result.after_plan = std::move(more.result.after_plan);
+    result.conclusion = std::move(more.result.conclusion);
+    result.applied = true;
+    best_->session = std::move(more.session);
+  }
+
   void add_counts(const TuningResult& more) {
     TuningResult& result = best_->result;
     result.trials += more.trials;
@@ -81,7 +98,7 @@ class AllJobs {
     result.reused_trials += more.reused_trials;
     result.noise_floor = std::max(result.noise_floor, more.noise_floor);
     result.records.insert(result.records.end(), more.records.begin(), more.records.end());
-    if (more.end != JobEnd::finished) result.end = more.end;
+    result.end = more.end;
   }
 
   SessionComparison compare(const Session& before, const Session& after, std::span<const Tensor> inputs) const {

@@ -124,7 +124,7 @@ TEST_F(Tune, shows_subgraphs_and_candidates_without_measuring) {
 
 TEST_F(Tune, decides_on_subgraphs_and_measures_none_twice) {
   const Finished first =
-      tune("--job_type=2 --tuning_time_limit=8 --output " + path("out") + " --events " + path("events.jsonl"));
+      tune("--job_type=2 --tuning_time_limit=20 --output " + path("out") + " --events " + path("events.jsonl"));
   ASSERT_EQ(first.exit_code, 0) << first.err;
   const Json summary = read_json("out/summary.json");
   EXPECT_GT(summary.at("total_subgraphs").get<int>(), 2);
@@ -135,7 +135,7 @@ TEST_F(Tune, decides_on_subgraphs_and_measures_none_twice) {
   EXPECT_EQ(run_attune("run " + path("out/tuned.plan")).exit_code, 0);
   EXPECT_TRUE(fs::exists(folder_ / "out/report.html"));
 
-  const Finished second = tune("--job sgat --budget 8s --format json");
+  const Finished second = tune("--job sgat --budget 20s --format json");
   ASSERT_EQ(second.exit_code, 0) << second.err;
   EXPECT_EQ(Json::parse(second.out).at("trials"), 0);
   EXPECT_GE(Json::parse(second.out).at("reused_trials").get<int>(), 3);

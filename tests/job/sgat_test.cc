@@ -3,6 +3,7 @@
 
 #include "bank/location.h"
 #include "graph/text.h"
+#include "job/partition_runner.h"
 #include "job/partition_search.h"
 #include "job/twins.h"
 #include "runtime/bank_advisor.h"
@@ -18,25 +19,29 @@ namespace {
 
 std::vector<Tensor> make_inputs(const Graph& graph) { return random_inputs(graph, {}, 1); }
 
-/// Answers out of a list: what a way to fuse saves, or that the model computes something else with it.
-class FakeRunner final : public PairRunner {
+/// Plans and runs the model as asked, but what it tells of the times is out of a list: what a way to fuse saves, or
+/// that the model computes something else with it.
+class FakeRunner final : public PartitionRunner {
  public:
-  FakeRunner(const Session& session, std::span<const Tensor> inputs) : PairRunner(session, inputs, {}) {}
+  using PartitionRunner::PartitionRunner;
 
-  ModelRun run(const Choices& choices, const ModelRunOptions&) override {
+  ModelRun run(const Choices& choices, const ModelRunOptions& options) override {
     runs.push_back(choices);
-    ModelRun result;
+    ModelRun result = PartitionRunner::run(choices, {0.001, options.placement});
+    EXPECT_EQ(result.problem, "") << "whatever is fused, the outputs are the same";
+    const size_t rounds = result.whole.before_ms.size();
     double saved = 0;
+    result.effects.clear();
     for (const auto& [subgraph, trial] : choices) {
       if (trial.config.at("fused") == unfit) result.problem = "output 'y' differs";
       const auto found = saves.find(trial.config.at("fused"));
       const double saves_ms = found == saves.end() ? -0.3 : found->second;
       saved += saves_ms;
-      result.effects[subgraph] = {1, std::vector<double>(20, saves_ms), std::vector<double>(20, 1 - saves_ms)};
+      result.effects[subgraph] = {1, std::vector<double>(rounds, saves_ms), std::vector<double>(rounds, 1 - saves_ms)};
     }
-    if (!result.problem.empty()) result.effects.clear();
-    result.whole.before_ms.assign(20, 2);
-    result.whole.after_ms.assign(20, 2 - saved);
+    result.noise.reset();
+    result.whole.before_ms.assign(rounds, 2);
+    result.whole.after_ms.assign(rounds, 2 - saved);
     result.whole.summarize();
     return result;
   }
@@ -44,10 +49,6 @@ class FakeRunner final : public PairRunner {
   std::map<std::string, double> saves;  // ms of 1, by what is fused; others cost 0.3
   std::string unfit = "none";
   std::vector<Choices> runs;
-
- private:
-  Session make_session(const Choices&) const override { throw InternalError("nothing is planned"); }
-  std::vector<ChangedRegion> regions_of(const Choices&, const Plan&, const Plan&) const override { return {}; }
 };
 
 class Sgat : public testing::Test {
@@ -69,7 +70,9 @@ class Sgat : public testing::Test {
   }
 
   SgatJob make_job() { return {options_, JobClock(options_.budget_s, options_.stop), session_, inputs_}; }
-  std::unique_ptr<FakeRunner> make_runner() { return std::make_unique<FakeRunner>(session_, inputs_); }
+  std::unique_ptr<FakeRunner> make_runner(const SgatJob& job) {
+    return std::make_unique<FakeRunner>(graph_, session_, inputs_, job.subgraphs, runner_options(options_));
+  }
   static size_t position(const SgatJob& job, const std::string& whole) {
     return static_cast<size_t>(std::ranges::find(job.subgraphs, whole, &Subgraph::whole) - job.subgraphs.begin());
   }
@@ -87,7 +90,7 @@ class Sgat : public testing::Test {
 
 TEST_F(Sgat, takes_the_cut_that_saves_most_and_leaves_the_rest_fused) {
   SgatJob job = make_job();
-  auto runner = make_runner();
+  auto runner = make_runner(job);
   runner->saves = {{"MatMul + Add", 0.4}};
   const FakeRunner& fake = *runner;
   PartitionStage stage(job, std::move(runner));
@@ -102,7 +105,7 @@ TEST_F(Sgat, takes_the_cut_that_saves_most_and_leaves_the_rest_fused) {
 TEST_F(Sgat, tries_no_more_than_it_is_allowed_to) {
   options_.most_trials = 1;
   SgatJob job = make_job();
-  PartitionStage stage(job, make_runner());
+  PartitionStage stage(job, make_runner(job));
   try_all(stage);
   EXPECT_EQ(job.result.trials, 1);
 }
@@ -110,7 +113,7 @@ TEST_F(Sgat, tries_no_more_than_it_is_allowed_to) {
 TEST_F(Sgat, keeps_what_changes_the_results_out_and_remembers_it) {
   {
     SgatJob job = make_job();
-    auto runner = make_runner();
+    auto runner = make_runner(job);
     runner->unfit = "MatMul + Add";
     runner->saves = {{"MatMul + Add", 0.4}};
     PartitionStage stage(job, std::move(runner));
@@ -118,7 +121,7 @@ TEST_F(Sgat, keeps_what_changes_the_results_out_and_remembers_it) {
     EXPECT_TRUE(stage.judge().accepted().empty());
   }
   SgatJob job = make_job();
-  PartitionStage stage(job, make_runner());
+  PartitionStage stage(job, make_runner(job));
   stage.recall();
   EXPECT_EQ(job.result.reused_trials, 3);
   EXPECT_TRUE(stage.proposals().empty());
@@ -127,11 +130,11 @@ TEST_F(Sgat, keeps_what_changes_the_results_out_and_remembers_it) {
 TEST_F(Sgat, asks_nothing_twice_that_the_bank_knows_of_this_model) {
   {
     SgatJob job = make_job();
-    PartitionStage stage(job, make_runner());
+    PartitionStage stage(job, make_runner(job));
     try_all(stage);
   }
   SgatJob job = make_job();
-  auto runner = make_runner();
+  auto runner = make_runner(job);
   const FakeRunner& fake = *runner;
   PartitionStage stage(job, std::move(runner));
   stage.recall();
@@ -142,7 +145,7 @@ TEST_F(Sgat, asks_nothing_twice_that_the_bank_knows_of_this_model) {
 
 TEST_F(Sgat, a_search_over_all_subgraphs_finds_the_same) {
   SgatJob job = make_job();
-  auto runner = make_runner();
+  auto runner = make_runner(job);
   runner->saves = {{"MatMul + Add", 0.4}};
   PartitionStage stage(job, std::move(runner));
   search_partitions(job, stage, "genetic", 0.001);
@@ -161,8 +164,34 @@ TEST_F(Sgat, a_point_of_the_space_is_a_choice_for_each_subgraph) {
   EXPECT_EQ(choices, 7u) << "2 x 2 + 3 x 1";
 }
 
+TEST_F(Sgat, gives_the_model_that_won_and_says_why) {
+  SgatJob job = make_job();
+  auto runner = make_runner(job);
+  runner->saves = {{"MatMul + Add", 0.4}};
+  PartitionStage stage(job, std::move(runner));
+  try_all(stage);
+  std::optional<Session> after = stage.conclude();
+  ASSERT_TRUE(after);
+  const TuningOutcome outcome = job.finish(Session(Graph(graph_)), std::move(after), inputs_);
+  EXPECT_TRUE(outcome.result.applied);
+  EXPECT_EQ(outcome.result.conclusion, "the tuned plan is 1.25x as fast (1.25 to 1.25)");
+  std::vector<std::string> labels;
+  for (const Step& step : outcome.result.after_plan->steps) labels.push_back(step.label);
+  EXPECT_EQ(labels, (std::vector<std::string>{"first", "first_relu", "second", "second_relu", "third"}));
+  const SubgraphResult& changed = outcome.result.subgraphs[position(job, "MatMul + Add + Relu")];
+  ASSERT_TRUE(changed.winner);
+  EXPECT_EQ(changed.verdict, "faster");
+  EXPECT_NEAR(changed.best()->ratio, 1 / 0.6, 1e-6);
+  EXPECT_EQ(changed.tried.size(), 2u);
+  EXPECT_EQ(changed.tried[0].verdict, "slower");
+
+  const std::vector<Record> records = bank_->find(job.key_of(position(job, "MatMul + Add + Relu")));
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(std::ranges::count_if(records, [](const Record& record) { return record.ratio->high < 1; }), 1);
+}
+
 TEST_F(Sgat, ends_with_a_model_that_computes_the_same) {
-  options_.budget_s = 3;
+  options_.budget_s = 10;  // it ends when all is judged
   const TuningOutcome outcome = run_sgat(graph_, make_inputs, options_);
   EXPECT_EQ(outcome.result.subgraphs.size(), 2u);
   EXPECT_EQ(outcome.result.trials, 3);
