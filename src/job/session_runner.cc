@@ -4,7 +4,9 @@ namespace attune {
 
 SessionRunner::SessionRunner(const Session& before, std::span<const Tensor> inputs, std::vector<TuningTask> tasks,
                              SessionRunnerOptions options)
-    : PairRunner(before, inputs, options), tasks_(std::move(tasks)), reason_(std::move(options.reason)) {}
+    : PairRunner(before, inputs, static_cast<const PairRunnerOptions&>(options)),
+      tasks_(std::move(tasks)),
+      reason_(std::move(options.reason)) {}
 
 Session SessionRunner::make_session(const Choices& choices) const {
   std::map<std::string, Advice> advice;

@@ -34,7 +34,8 @@ class AllJobs {
   bool has_time() const { return !clock_.stopped() && left_s() > kLeastStage; }
 
   /// The options of one stage, whose events say which it is and count the time of all.
-  template <typename Options> Options stage_options(Options options, std::string_view stage, double budget_s) const {
+  OpatOptions stage_options(std::string_view stage, double budget_s) const {
+    OpatOptions options = options_;
     options.budget_s = budget_s;
     const double begin_s = clock_.seconds();
     options.on_event = [this, stage = std::string(stage), begin_s](nlohmann::ordered_json event) {
@@ -46,14 +47,14 @@ class AllJobs {
   }
 
   TuningOutcome tune_operators(const SessionOptions& session, double budget_s) const {
-    OpatOptions options = stage_options(options_, "opat", budget_s);
+    OpatOptions options = stage_options("opat", budget_s);
     options.session = session;
     return run_opat([&](const SessionOptions& wanted) { return Session(Graph(model_), wanted); }, make_inputs_,
                     options);
   }
 
   void tune_subgraphs(const AdvisorMaker& make_advisor) {
-    JobOptions options = stage_options<JobOptions>(options_, "sgat", left_s() * kSubgraphShare);
+    OpatOptions options = stage_options("sgat", left_s() * kSubgraphShare);
     options.session.advisor = make_advisor();
     TuningOutcome outcome = run_sgat(model_, make_inputs_, options);
     TuningResult& result = best_->result;
