@@ -36,12 +36,11 @@ double largest_difference(const Tensor& a, const Tensor& b) {
   return largest;
 }
 
-std::string compare_within(const Tensor& actual, const Tensor& expected, double tolerance) {
+std::string compare_within(const Tensor& actual, const Tensor& expected, double allowed) {
   if (actual.dtype() != expected.dtype())
     return fmt::format("dtype {}, expected {}", dtype_name(actual.dtype()), dtype_name(expected.dtype()));
   if (actual.dims() != expected.dims())
     return fmt::format("shape {}, expected {}", to_text(actual.dims()), to_text(expected.dims()));
-  const double allowed = is_float(expected.dtype()) ? tolerance : 0;
   for (int64_t i = 0; i < actual.count(); ++i) {
     const double a = element_as_double(actual, i), e = element_as_double(expected, i);
     if (!(std::fabs(a - e) <= allowed))
@@ -65,7 +64,10 @@ std::string check_once(const Graph& graph, const std::vector<Tensor>& inputs, co
     double scale = 1;
     for (int64_t k = 0; k < expected[i].count(); ++k)
       scale = std::max(scale, std::fabs(element_as_double(expected[i], k)));
-    const double tolerance = options.relative * scale + options.sensitivity * largest_difference(expected[i], moved[i]);
+    const double tolerance =
+        is_float(expected[i].dtype())
+            ? options.relative * scale + options.sensitivity * largest_difference(expected[i], moved[i])
+            : options.integers;
     if (const std::string difference = compare_within(actual[i], expected[i], tolerance); !difference.empty())
       return fmt::format("output '{}': {}", graph.value(graph.outputs[i]).name, difference);
   }

@@ -15,6 +15,7 @@ using Runner = std::function<std::vector<Tensor>(const Graph& graph, const std::
 struct CheckOptions {
   double relative = 5e-5;     // of the largest element of an output
   double sensitivity = 30.0;  // times what a change of the inputs by a millionth makes of an output
+  double integers = 0;        // by how much whole numbers may differ
 };
 
 /// Empty when the runner gives what the reference executor does, else what differs and the smallest part of the graph
