@@ -7,7 +7,8 @@ namespace attune {
 namespace {
 
 // Shares of the time after which the search goes on to the next part; what is left is for the comparison that decides.
-constexpr double kAloneShare = 0.5, kTogetherShare = 0.75;
+constexpr double kAloneShare = 0.45, kTogetherShare = 0.8;
+constexpr double kAloneLimit = 0.55;  // where errors take longer than the first of them promised
 constexpr size_t kFewestGroups = 8;
 constexpr int kMostExtensions = 16;
 constexpr int kMostAttempts = 5;
@@ -139,7 +140,7 @@ void PrecisionSearch::measure_groups() {
     group.saved_ms += all_runs_.saved_ms[region];
   }
   for (Group& group : groups) {
-    if (!clock_.has_time(kTogetherShare)) break;  // what is not measured stays in f32
+    if (!clock_.has_time(kAloneLimit)) break;  // what is not measured stays in f32
     options_.on_progress(fmt::format("error of products alone: {} of {}", groups_.size() + 1, groups.size()));
     group.error = trials_.error(group.regions, InputChoice::first);
     groups_.push_back(group);
