@@ -15,7 +15,8 @@ struct OutputCheck {
 };
 
 /// Runs both and compares every output. Floats may differ by a thousandth of the output's largest magnitude (a
-/// hundredth where it is in 16 bits), integers by nothing: an index or a label that changes is another answer.
+/// hundredth where the model computes in 16 bits), integers by nothing: an index or a label that changes is another
+/// answer.
 OutputCheck check_outputs(const Session& before, const Session& after, std::span<const Tensor> inputs);
 
 }  // namespace attune
