@@ -9,16 +9,21 @@
 namespace attune {
 namespace {
 
-/// A share of the budget, and only where it leaves most of it: up to four sessions are opened.
+/// A share of the budget, and only where it leaves most of it: up to four sessions are opened, and each has to run.
 std::optional<LayoutFindings> find_layouts(const Session& before, std::span<const Tensor> inputs,
                                            const OpatOptions& options, const JobClock& clock) {
-  constexpr double kShare = 0.05, kShortest = 0.3, kLongest = 5, kSessions = 5, kMostShare = 0.3;
+  constexpr double kShare = 0.05, kShortest = 0.3, kLongest = 5, kMostShare = 0.3;
+  constexpr double kSessions = 5, kRuns = 50;  // at the most that are opened, at the least that are made
   LayoutStageOptions stage;
   stage.session = options.session;
   stage.seed = options.seed;
   stage.stop = options.stop;
   stage.seconds = std::clamp(options.budget_s * kShare, kShortest, kLongest);
-  const double needed = kSessions * clock.seconds() + 2 * stage.seconds;
+  before.plan(inputs);
+  const double opened_s = clock.seconds();
+  before.run(inputs);
+  const double run_s = clock.seconds() - opened_s;
+  const double needed = kSessions * opened_s + std::max(2 * stage.seconds, kRuns * run_s);
   if (needed > kMostShare * options.budget_s || clock.stopped()) return std::nullopt;
   return tune_layouts(before, inputs, stage);
 }
