@@ -93,7 +93,9 @@ class Drawing {
       const bool of_row = out_.step.looks_at_rows() && i > 0;
       const bool condition = node_.op == "Where" && i == 0;
       const auto constant = scalar_input(graph_, node_, i);
-      const bool is_number = constant.has_value() && !of_row && !condition;
+      // A choice between two numbers has the type of one of them, which therefore stays a value.
+      const bool tells_type = node_.op == "Where" && i == 2 && out_.step.operands[1].is_number();
+      const bool is_number = constant.has_value() && !of_row && !condition && !tells_type;
       const double number = constant.value_or(0);
       if (node_.op == "Pow" && i == 1) {
         constexpr double kPowers[] = {-2, -1, -0.5, 0.5, 1, 2, 3, 4};

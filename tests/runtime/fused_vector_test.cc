@@ -67,6 +67,21 @@ bool can_compile() {
   return std::holds_alternative<Offer>(require_provider("generated").offer(chain));
 }
 
+TEST(FusedVector, has_the_type_of_what_it_chooses_between) {
+  // Of two numbers none tells whether the chain is f32 or bf16; the second result is the choice itself.
+  run(R"(graph "g" {
+  input %c : bool[3, 4]
+  input %x : f32[3, 4]
+  const %a : f32[] = [0]
+  const %b : f32[1] = [1]
+  %w = Where@16(%c, %a, %b) "where"
+  %y = Mul@14(%w, %x) "product"
+  output %y
+  output %w
+})",
+      {});
+}
+
 TEST(FusedVector, is_one_generated_kernel_where_it_is_large) {
   if (!can_compile()) GTEST_SKIP() << "this build compiles no kernels";
   const Outcome outcome = run(kLarge, {});
