@@ -24,7 +24,6 @@ struct LayoutFindings {
   std::map<std::string, Layout, std::less<>> node_layouts;  // for SessionOptions; empty: the rule's choice is kept
   std::vector<std::pair<Layout, double>> uniform_ms;        // runs with all convolutions in one layout
   size_t convolutions = 0, moved = 0;                       // moved: to another layout than the rule's
-  double expected_ratio = 1;                                // before over after, by the sums of the regions' times
   std::optional<SessionComparison> comparison;  // of the choice with the rule's; none where they are the same
   std::string conclusion;                       // one sentence for people
   bool from_bank = false;

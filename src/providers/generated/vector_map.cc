@@ -1,12 +1,9 @@
 #include "providers/generated/vector_map.h"
 
-#include "codegen/text.h"
-#include "codegen/vector/map_kernel.h"
+#include "providers/generated/map_generator.h"
 #include "providers/generated/vector_expressions.h"
 #include "providers/generated/vector_operands.h"
 #include "providers/generated/vector_parameters.h"
-
-#include <algorithm>
 
 namespace attune {
 namespace {
@@ -51,18 +48,6 @@ MapKernel require_kernel(const Workload& workload) {
   return std::get<MapKernel>(std::move(described));
 }
 
-/// The input whose elements lie as those of the output do; each is read before its place is written.
-int find_in_place(const MapKernel& kernel, const Workload& workload) {
-  for (size_t k = 0; k < kernel.inputs.size(); ++k) {
-    const auto& input = workload.input(static_cast<size_t>(kernel.inputs[k].position));
-    const bool same = std::ranges::all_of(kernel.nest.loops,
-                                          [&](const Loop& loop) { return loop.strides[k] == loop.strides.back(); });
-    if (same && kernel.inputs[k].element == kernel.output && !input.constant && input.dims == workload.output(0).dims)
-      return kernel.inputs[k].position;
-  }
-  return -1;
-}
-
 }  // namespace
 
 std::optional<Refusal> VectorMapGenerator::find_refusal(const Workload& workload) const {
@@ -72,34 +57,17 @@ std::optional<Refusal> VectorMapGenerator::find_refusal(const Workload& workload
 }
 
 std::vector<Config> VectorMapGenerator::offered(const Workload& workload) const {
-  const MapKernel kernel = require_kernel(workload);
-  const int lanes = widest_lanes(usable_isa());
-  Config usual{{"lanes", std::to_string(lanes)}, {"unroll", "2"}, {"task_elements", "16384"}};
-  if (can_store_past_cache(kernel, lanes)) usual["stores"] = generated::usual_stores(workload.output(0));
+  const Config usual = generated::usual_map_config(require_kernel(workload), workload);
   return {usual, generated::with(usual, {{"unroll", "1"}, {"task_elements", "4096"}}),
           generated::with(usual, {{"unroll", "4"}, {"task_elements", "65536"}})};
 }
 
 void VectorMapGenerator::declare(const Workload& workload, GeneratorSpace& space) const {
-  const MapKernel kernel = require_kernel(workload);
-  space.ordinal("lanes", generated::lane_values());
-  space.ordinal("unroll", {1, 2, 4});
-  space.power_of_two("task_elements", 1024, 262144);
-  if (can_store_past_cache(kernel, widest_lanes(usable_isa()))) space.categorical("stores", generated::kStores);
+  generated::declare_map(require_kernel(workload), space);
 }
 
 GeneratedKernel VectorMapGenerator::emit(const Workload& workload, const Config& config) const {
-  const MapKernel kernel = require_kernel(workload);
-  const generated::Parameters parameters(config);
-  const MapConfig choice{.lanes = static_cast<int>(parameters.number("lanes")),
-                         .unroll = static_cast<int>(parameters.number("unroll")),
-                         .task_elements = parameters.number("task_elements"),
-                         .stores = parameters.stores()};
-  GeneratedKernel out;
-  out.source = emit_map(kernel, choice, usable_isa(), header_comment({workload.key(), to_text(config)}));
-  out.task_count = map_task_count(kernel, choice);
-  out.in_place_input = find_in_place(kernel, workload);
-  return out;
+  return generated::emit_map_kernel(require_kernel(workload), workload, config);
 }
 
 }  // namespace attune
