@@ -46,7 +46,7 @@ Table winners_table(const TuningResult& result) {
 
 Table tried_table(const TuningResult& result) {
   Table table{"subgraphs",
-              {{"fused by default"},
+              {{"operators"},
                {"first of the nodes"},
                {"places", Align::right},
                {"ms", Align::right},
@@ -85,14 +85,10 @@ void add_tasks(Report& report, const std::vector<TaskSearch>& searches) {
 }
 
 void add_subgraphs(Report& report, const std::vector<Subgraph>& subgraphs) {
-  Table table{"subgraphs",
-              {{"fused by default"},
-               {"first of the nodes"},
-               {"pass"},
-               {"places", Align::right},
-               {"ms", Align::right},
-               {"candidates"}},
-              {}};
+  Table table{
+      "subgraphs",
+      {{"operators"}, {"first of the nodes"}, {"pass"}, {"places", Align::right}, {"ms", Align::right}, {"candidates"}},
+      {}};
   report.json["subgraphs"] = nlohmann::ordered_json::array();
   for (const Subgraph& subgraph : subgraphs) {
     std::string candidates;

@@ -6,7 +6,7 @@ SessionOptions partitioned(SessionOptions options, std::span<const Subgraph> sub
   for (const auto& [subgraph, trial] : choices) {
     const FusionCandidate* candidate = subgraphs[subgraph].find(trial);
     if (candidate == nullptr) throw InternalError("a subgraph has no candidate {}", to_text(trial));
-    leave_alone(subgraphs[subgraph], *candidate, options.left_alone);
+    choose(subgraphs[subgraph], *candidate, options);
   }
   return options;
 }

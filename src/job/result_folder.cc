@@ -75,7 +75,7 @@ Json subgraph_json(const SubgraphResult& result) {
             {"run_ms", subgraph.run_ms},
             {"candidates", subgraph.candidates.size()},
             {"verdict", result.verdict},
-            {"used", result.winner ? result.winner->config : subgraph.fused.config},
+            {"used", result.winner ? result.winner->config : subgraph.by_default.config},
             {"tried", std::move(tried)}};
   if (result.winner) {
     json["speedup"] = result.best()->ratio;

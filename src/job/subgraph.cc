@@ -35,6 +35,8 @@ std::vector<FusionCandidate> candidates_of(const rewrite::Place& place, const st
   const std::vector<rewrite::PlacePart> parts = all_parts(place);
   const std::span<const rewrite::PlacePart> all(parts);
   std::vector<FusionCandidate> candidates;
+  // Nobody but generators has kernels for what is fused on request.
+  if (!place.is_fused) return {{{"generated", {{kFused, operators_text(all)}}}, place.parts.size()}};
   candidates.push_back({{provider, {{kFused, kNothing}, {kApart, operators_text(all)}}}, 0});
   if (!place.is_chain) return candidates;
   // The more stays fused, the less likely that anything is gained: the shortest first.
@@ -85,7 +87,9 @@ std::vector<Subgraph> find_subgraphs(std::span<const rewrite::PassResult> rewrit
         subgraph.pass = pass.name;
         subgraph.key = key;
         subgraph.whole = whole;
-        subgraph.fused = {provider, {{kFused, whole}}};
+        subgraph.on_request = !place.is_fused;
+        subgraph.by_default = place.is_fused ? tune::Trial{provider, {{kFused, whole}}}
+                                             : tune::Trial{provider, {{kFused, kNothing}, {kApart, whole}}};
         subgraph.candidates = candidates_of(place, provider);
         subgraphs.push_back(std::move(subgraph));
       }
@@ -97,8 +101,13 @@ std::vector<Subgraph> find_subgraphs(std::span<const rewrite::PassResult> rewrit
   return subgraphs;
 }
 
-void leave_alone(const Subgraph& subgraph, const FusionCandidate& candidate, LeftAloneByPass& left_alone) {
-  rewrite::LeftAlone& names = left_alone[subgraph.pass];
+void choose(const Subgraph& subgraph, const FusionCandidate& candidate, SessionOptions& options) {
+  if (subgraph.on_request) {
+    for (const rewrite::Place& place : subgraph.places)
+      options.asked_for[subgraph.pass].names.insert(place.anchor.name);
+    return;
+  }
+  rewrite::LeftAlone& names = options.left_alone[subgraph.pass];
   for (const rewrite::Place& place : subgraph.places) {
     if (candidate.kept == 0) names.insert(place.anchor.name);
     for (size_t i = candidate.kept; i < place.parts.size(); ++i) names.insert(place.parts[i].name);

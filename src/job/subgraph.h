@@ -4,6 +4,7 @@
 
 #include "job/plan_regions.h"
 #include "rewrite/pipeline.h"
+#include "runtime/session.h"
 #include "tune/measure/trial.h"
 
 #include <map>
@@ -22,9 +23,10 @@ struct Subgraph {
   /// "subgraph@fuse_epilogues attune::FusedConv@1(…)": operators, attributes, shapes, dtypes and layouts of what it is
   /// fused into, which are the same wherever it occurs.
   std::string key;
-  std::string whole;       // the operators: "Conv + Add + Relu"
-  rewrite::Places places;  // at least one
-  tune::Trial fused;       // the default
+  std::string whole;        // the operators: "Conv + Add + Relu"
+  rewrite::Places places;   // at least one
+  bool on_request = false;  // left apart by default, since the pass fuses on request
+  tune::Trial by_default;
   std::vector<FusionCandidate> candidates;
   double run_ms = 0;  // of all places together, in one run of the model
 
@@ -37,10 +39,8 @@ struct Subgraph {
 std::vector<Subgraph> find_subgraphs(std::span<const rewrite::PassResult> rewrites, const Plan& plan,
                                      std::span<const double> step_ms);
 
-using LeftAloneByPass = std::map<std::string, rewrite::LeftAlone, std::less<>>;
-
-/// Adds the nodes that have to be left alone, so that the passes end up with the candidate.
-void leave_alone(const Subgraph& subgraph, const FusionCandidate& candidate, LeftAloneByPass& left_alone);
+/// Tells the passes what to leave alone or to fuse, so that they end up with the candidate.
+void choose(const Subgraph& subgraph, const FusionCandidate& candidate, SessionOptions& options);
 
 /// A record of a subgraph in a sentence; empty for a record of anything else.
 std::string subgraph_sentence(std::string_view workload, const Config& config);

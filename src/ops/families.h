@@ -49,6 +49,7 @@ std::span<const OpDef> contrib_transformer_ops();
 std::span<const OpDef> channel_shuffle_ops();
 std::span<const OpDef> fused_ops();
 std::span<const OpDef> fused_attention_ops();
+std::span<const OpDef> fused_separable_ops();
 std::span<const OpDef> fused_vector_ops();
 
 }  // namespace attune

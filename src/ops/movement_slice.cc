@@ -9,8 +9,8 @@
 namespace attune {
 namespace {
 
-// Exporters write "to the end" as the largest number of one integer type or another.
-constexpr int64_t kToTheEnd = INT32_MAX;
+// Exporters write "to the end" as the largest number of one integer type or another, or as a billion.
+constexpr int64_t kToTheEnd = 1'000'000'000;
 
 /// The arguments of one sliced axis, as far as they are known.
 struct Bounds {

@@ -54,6 +54,7 @@ constexpr FamilyList kFamilies[] = {
     contrib_transformer_ops,
     fused_ops,
     fused_attention_ops,
+    fused_separable_ops,
     fused_vector_ops,
     channel_shuffle_ops,
 };

@@ -239,7 +239,7 @@ function drawTasks() {
 
 function drawSubgraphs() {
   at("subgraphs-section").hidden = !data.subgraphs.length;
-  drawTable("subgraphs", [["fused by default", "code"], ["places", "n"], ["run", "n"], ["verdict"], ["speed-up", "n"], ["tried", "n"], ["best way tried", "code"]],
+  drawTable("subgraphs", [["operators", "code"], ["places", "n"], ["run", "n"], ["verdict"], ["speed-up", "n"], ["tried", "n"], ["best way tried", "code"]],
     data.subgraphs.map(t => [t.whole, t.nodes, ms(t.run_ms), t.verdict, gain(t), t.tried + " of " + t.candidates, t.way]));
 }
 

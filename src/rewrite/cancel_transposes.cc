@@ -4,6 +4,7 @@
 #include "ops/node_traits.h"
 #include "ops/registry.h"
 #include "ops/run_node.h"
+#include "rewrite/assumed_shapes.h"
 #include "rewrite/remove_dead.h"
 #include "rewrite/uses.h"
 
@@ -32,7 +33,8 @@ bool leaves_alone(const Order& order) { return std::is_sorted(order.begin(), ord
 
 class Canceller {
  public:
-  explicit Canceller(Graph& graph) : graph_(graph), facts_(infer_graph(graph)), uses_(graph) {}
+  explicit Canceller(Graph& graph)
+      : graph_(graph), facts_(infer_graph(graph)), assumed_(assumed_shapes(graph, facts_)), uses_(graph) {}
 
   int run() {
     int changes = 0;
@@ -83,16 +85,10 @@ class Canceller {
     return false;
   }
 
-  /// Of symbolic sizes inference assumes that slices lie inside of them; no number of such a graph may be written down.
-  bool shapes_are_certain() const {
-    return graph_.captures.empty() &&
-           std::ranges::all_of(graph_.inputs, [&](ValueId id) { return concrete(graph_.value(id).shape).has_value(); });
-  }
-
   /// A transpose that only moves axes of one element renames dims.
   bool rename_instead(NodeId id, const Order& order) {
     const auto dims = concrete(type(graph_.node(id).inputs[0]).shape);
-    if (!dims || !shapes_are_certain()) return false;
+    if (!dims || assumed_[static_cast<size_t>(graph_.node(id).inputs[0])]) return false;
     Order moved, result;
     for (const int64_t axis : order) {
       result.push_back((*dims)[static_cast<size_t>(axis)]);
@@ -232,6 +228,7 @@ class Canceller {
 
   Graph& graph_;
   GraphFacts facts_;
+  std::vector<bool> assumed_;
   Uses uses_;
 };
 

@@ -60,14 +60,18 @@ std::optional<ValueId> Matcher::clipped(ValueId id, double low, double high) con
   return as_inputs || as_attributes ? std::optional(clip->inputs[0]) : std::nullopt;
 }
 
+std::optional<std::vector<int64_t>> constant_ints(const Graph& graph, const Node& node, size_t i) {
+  const Tensor* tensor = constant_input(graph, node, i);
+  if (tensor == nullptr || is_float(tensor->dtype())) return std::nullopt;
+  std::vector<int64_t> values;
+  for (int64_t k = 0; k < tensor->count(); ++k) values.push_back(element_as_int(*tensor, k));
+  return values;
+}
+
 std::optional<std::vector<int64_t>> axes_of(const Graph& graph, const Node& node) {
   if (const auto found = node.attributes.find("axes"); found != node.attributes.end())
     if (const auto* axes = std::get_if<std::vector<int64_t>>(&found->second)) return *axes;
-  const Tensor* tensor = constant_input(graph, node, 1);
-  if (tensor == nullptr) return std::nullopt;
-  std::vector<int64_t> axes;
-  for (int64_t i = 0; i < tensor->count(); ++i) axes.push_back(element_as_int(*tensor, i));
-  return axes;
+  return constant_ints(graph, node, 1);
 }
 
 }  // namespace attune::rewrite

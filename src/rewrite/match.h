@@ -36,6 +36,9 @@ class Matcher {
   const Graph& graph_;
 };
 
+/// The elements of a constant input of integers; nothing when it is not given or not constant.
+std::optional<std::vector<int64_t>> constant_ints(const Graph& graph, const Node& node, size_t i);
+
 /// The axes of a reduction, Squeeze or Unsqueeze, as an attribute or as a constant input; nothing when they are not
 /// known, which includes axes that were left out.
 std::optional<std::vector<int64_t>> axes_of(const Graph& graph, const Node& node);

@@ -2,6 +2,7 @@
 
 #include "ops/infer_graph.h"
 #include "ops/node_traits.h"
+#include "rewrite/assumed_shapes.h"
 #include "rewrite/remove_dead.h"
 #include "rewrite/uses.h"
 
@@ -14,7 +15,7 @@ constexpr int kReshapeOpset = 5, kIdentityOpset = 1;  // the oldest serve: what 
 
 class Merger {
  public:
-  explicit Merger(Graph& graph) : graph_(graph), facts_(infer_graph(graph)) {}
+  explicit Merger(Graph& graph) : graph_(graph), facts_(infer_graph(graph)), assumed_(assumed_shapes(graph, facts_)) {}
 
   int run() {
     int changes = 0;
@@ -60,7 +61,7 @@ class Merger {
     const Node& node = graph_.node(id);
     if (!renames_dims(node) || node.op == "Identity") return 0;
     const ValueId input = node.inputs[0], from = source(input), output = node.outputs[0];
-    if (!shape(from) || !shape(output)) return 0;
+    if (!shape(from) || !shape(output) || assumed_[static_cast<size_t>(output)]) return 0;
     const bool is_output = std::find(graph_.outputs.begin(), graph_.outputs.end(), output) != graph_.outputs.end();
     if (*shape(from) == *shape(output)) {
       // An output keeps its name, so something must stay that gives it that name.
@@ -88,6 +89,7 @@ class Merger {
 
   Graph& graph_;
   GraphFacts facts_;
+  std::vector<bool> assumed_;
 };
 
 }  // namespace

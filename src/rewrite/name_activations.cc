@@ -3,6 +3,8 @@
 #include "ops/infer_graph.h"
 #include "ops/node_traits.h"
 #include "rewrite/match.h"
+#include "rewrite/polynomial.h"
+#include "rewrite/remove_dead.h"
 
 #include <cmath>
 
@@ -38,23 +40,6 @@ std::optional<HalfGate> half_gate(const Matcher& match, const Node& last) {
   return std::nullopt;
 }
 
-bool is_cube(const Matcher& match, ValueId id, ValueId x) {
-  if (match.applied(id, "Pow", 3.0) == x) return true;
-  const Node* product = match.made_by(id, "Mul");
-  const auto square = product ? Matcher::beside(*product, x) : std::nullopt;
-  const Node* squared = square ? match.made_by(*square, "Mul") : nullptr;
-  return squared && squared->inputs[0] == x && squared->inputs[1] == x;
-}
-
-/// sqrt(2/pi) * (x + 0.044715 * x^3)
-bool is_tanh_argument(const Matcher& match, ValueId id, ValueId x) {
-  const auto sum = match.applied(id, "Mul", std::sqrt(2.0 / M_PI));
-  const Node* add = sum ? match.made_by(*sum, "Add") : nullptr;
-  const auto term = add ? Matcher::beside(*add, x) : std::nullopt;
-  const auto cube = term ? match.applied(*term, "Mul", 0.044715) : std::nullopt;
-  return cube && is_cube(match, *cube, x);
-}
-
 Node activation(const Node& last, const char* op, ValueId x, Attributes attributes = {}) {
   Node node;
   node.name = last.name;
@@ -66,27 +51,31 @@ Node activation(const Node& last, const char* op, ValueId x, Attributes attribut
   return node;
 }
 
-std::optional<Node> match_gelu(const Matcher& match, const Node& last) {
+std::optional<Node> match_gelu(const Graph& graph, const Matcher& match, const Node& last) {
+  constexpr double kTanhFactor = M_2_SQRTPI * M_SQRT1_2;  // sqrt(2 / pi)
   const auto gate = half_gate(match, last);
   if (!gate) return std::nullopt;
-  if (const Node* erf = match.made_by(gate->f, "Erf")) {
-    const bool scaled = match.applied(erf->inputs[0], "Div", M_SQRT2) == gate->x ||
-                        match.applied(erf->inputs[0], "Mul", M_SQRT1_2) == gate->x;
-    if (scaled) return activation(last, "Gelu", gate->x, {{"approximate", std::string("none")}});
-  }
-  if (const Node* tanh = match.made_by(gate->f, "Tanh"))
-    if (is_tanh_argument(match, tanh->inputs[0], gate->x))
-      return activation(last, "Gelu", gate->x, {{"approximate", std::string("tanh")}});
+  const auto takes = [&](const char* op, const std::array<double, 4>& argument) {
+    const Node* node = match.made_by(gate->f, op);
+    const auto given = node ? polynomial_of(graph, node->inputs[0], gate->x) : std::nullopt;
+    return given && given->is(argument);
+  };
+  if (takes("Erf", {0, M_SQRT1_2, 0, 0}))
+    return activation(last, "Gelu", gate->x, {{"approximate", std::string("none")}});
+  if (takes("Tanh", {0, kTanhFactor, 0, kTanhFactor * 0.044715}))
+    return activation(last, "Gelu", gate->x, {{"approximate", std::string("tanh")}});
   return std::nullopt;
 }
 
-/// x * Sigmoid(x) and x * HardSigmoid(x, 1/6, 1/2).
-std::optional<Node> match_swish(const Matcher& match, const Node& last) {
+/// x * Sigmoid(x), also of x times a number, and x * HardSigmoid(x, 1/6, 1/2).
+std::optional<Node> match_swish(const Graph& graph, const Matcher& match, const Node& last) {
   if (last.op != "Mul" || last.inputs.size() != 2) return std::nullopt;
   for (size_t i = 0; i < 2; ++i) {
     const ValueId x = last.inputs[i], gate = last.inputs[1 - i];
-    if (const Node* sigmoid = match.made_by(gate, "Sigmoid"); sigmoid && sigmoid->inputs[0] == x)
-      return activation(last, "Swish", x, {{"alpha", 1.0f}});
+    const Node* sigmoid = match.made_by(gate, "Sigmoid");
+    const auto given = sigmoid ? polynomial_of(graph, sigmoid->inputs[0], x) : std::nullopt;
+    if (given && given->coefficients[1] != 0 && given->is({0, given->coefficients[1], 0, 0}))
+      return activation(last, "Swish", x, {{"alpha", static_cast<float>(given->coefficients[1])}});
     const Node* hard = match.made_by(gate, "HardSigmoid");
     if (hard && hard->inputs[0] == x &&
         std::fabs(attribute_or<float>(hard->attributes, "alpha", 0.2f) - 1.0f / 6) < 1e-4f &&
@@ -148,14 +137,15 @@ int name_activations(Graph& graph) {
   int changes = 0;
   for (Node& node : graph.nodes()) {
     if (!node.domain.empty() || node.outputs.size() != 1) continue;
-    auto named = match_gelu(match, node);
+    auto named = match_gelu(graph, match, node);
     if (!named) named = match_divided_clip(match, node);
-    if (!named) named = match_swish(match, node);
+    if (!named) named = match_swish(graph, match, node);
     if (!named) named = match_mish(match, node);
     if (!named || !keeps_type(facts, *named)) continue;
     node = std::move(*named);
     ++changes;
   }
+  if (changes > 0) remove_dead(graph);  // what is left of the spelling would count as a reader
   return changes;
 }
 

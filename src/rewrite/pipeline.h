@@ -36,6 +36,8 @@ struct PipelineOptions {
   std::set<std::string, std::less<>> switched_on = {};  // of those that run on request
   /// By name of the pass, which has to be one that takes such a list: nodes to leave alone.
   std::map<std::string, LeftAlone, std::less<>> left_alone = {};
+  /// By name of the pass, which has to be one that fuses on request: anchors to fuse.
+  std::map<std::string, AskedFor, std::less<>> asked_for = {};
   std::function<void(const PassEntry&, const PassResult&)> after_pass = {};  // called when one is done and verified
 };
 

@@ -20,6 +20,8 @@ struct Place {
   std::vector<PlacePart> parts;  // the others, in the order of the graph; with all of them left alone nothing is fused
   /// Each part takes what the one before gives: left alone, it is cut off with all that follow.
   bool is_chain = false;
+  /// False where a pass that fuses on request could fuse, and was not asked to.
+  bool is_fused = true;
 };
 using Places = std::vector<Place>;
 

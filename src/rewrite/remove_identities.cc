@@ -3,6 +3,7 @@
 #include "ops/convert.h"
 #include "ops/infer_graph.h"
 #include "ops/node_traits.h"
+#include "rewrite/slices.h"
 #include "rewrite/uses.h"
 
 #include <algorithm>
@@ -52,6 +53,7 @@ std::optional<size_t> forwarded(const Graph& graph, const Node& node, const Grap
     const bool may_train = node.inputs.size() > 2 && node.inputs[2] != kNoValue && scalar_input(graph, node, 2) != 0.0;
     return wants_mask || may_train ? std::nullopt : std::optional<size_t>(0);
   }
+  if (takes_everything(graph, node, facts.types[static_cast<size_t>(node.inputs[0])])) return 0;
   const auto input = handed_on(graph, node);
   if (!input) return std::nullopt;
   const ValueType& from = facts.types[static_cast<size_t>(node.inputs[*input])];

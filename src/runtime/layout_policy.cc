@@ -10,7 +10,9 @@
 namespace attune {
 namespace {
 
-bool is_convolution(const std::string& op) { return op == "Conv" || op == "FusedConv" || op == "ConvTranspose"; }
+bool is_convolution(const std::string& op) {
+  return op == "Conv" || op == "FusedConv" || op == "FusedSeparable" || op == "ConvTranspose";
+}
 bool is_byte_convolution(const std::string& op) { return op == "QLinearConv" || op == "ConvInteger"; }
 
 int64_t vector_floats() {

@@ -5,6 +5,7 @@
 #include "runtime/cut.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace attune {
 namespace {
@@ -33,6 +34,33 @@ size_t concat_axis(const Node& node, size_t rank) {
   return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
 }
 
+/// Axes from the outermost to the innermost as a layout without blocks has them.
+std::vector<int64_t> axis_order(Layout layout, size_t rank) {
+  std::vector<int64_t> order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  if (layout == Layout::nhwc && rank > 2) std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+  return order;
+}
+
+/// Whether what a Transpose makes, in layout `to`, is element by element what it reads in layout `from`. Axes of one
+/// element lie anywhere.
+bool keeps_order(const Node& node, const Workload& workload, Layout from, Layout to) {
+  const auto is_blocked = [](Layout layout) { return layout != Layout::plain && layout != Layout::nhwc; };
+  if (!node.domain.empty() || node.op != "Transpose" || is_blocked(from) || is_blocked(to)) return false;
+  const Dims& dims = workload.input(0).dims;
+  const auto perm = attribute_or<std::vector<int64_t>>(node.attributes, "perm", {});
+  if (perm.size() != dims.size()) return false;  // the default turns all axes round
+  const auto source = axis_order(from, dims.size());
+  auto next = source.begin();
+  for (const int64_t axis : axis_order(to, dims.size())) {
+    const int64_t read = perm[static_cast<size_t>(axis)];
+    if (dims[static_cast<size_t>(read)] == 1) continue;
+    next = std::find(next, source.end(), read);
+    if (next == source.end()) return false;
+  }
+  return true;
+}
+
 /// The storage of a value when it is the value's alone to place; kNoSlot otherwise.
 SlotId own_storage(PlanBuilder& plan, ValueId id, Layout layout) {
   const SlotId lies = plan.get(id, layout), storage = plan.storage(lies);
@@ -43,17 +71,18 @@ SlotId own_storage(PlanBuilder& plan, ValueId id, Layout layout) {
 }  // namespace
 
 bool keeps_elements(const Node& node, const Workload& workload) {
-  if (!node.domain.empty() || node.op != "Transpose") return false;
-  const Dims& dims = workload.input(0).dims;
-  const auto perm = attribute_or<std::vector<int64_t>>(node.attributes, "perm", {});
-  if (perm.size() != dims.size()) return false;  // the default turns all axes round
-  int64_t last = -1;
-  for (const int64_t axis : perm) {
-    if (dims[static_cast<size_t>(axis)] == 1) continue;
-    if (axis < last) return false;
-    last = axis;
+  return keeps_order(node, workload, Layout::plain, Layout::plain);
+}
+
+bool add_transposed_view(PlanBuilder& plan, const Node& node, const Workload& workload, Layout wanted) {
+  const auto home = node.domain.empty() && node.op == "Transpose" ? plan.home(node.inputs[0]) : std::nullopt;
+  if (!home) return false;
+  for (const Layout layout : {Layout::plain, wanted}) {
+    if (!keeps_order(node, workload, *home, layout)) continue;
+    place_view(plan, node.outputs[0], in_layout(workload.output(0), layout), plan.get(node.inputs[0], *home), 0);
+    return true;
   }
-  return true;
+  return false;
 }
 
 void add_view(PlanBuilder& plan, const Node& node, const Workload& workload) {

@@ -11,6 +11,10 @@ bool keeps_elements(const Node& node, const Workload& workload);
 /// For a node that renames_dims() or keeps_elements(): its output is its first input's storage.
 void add_view(PlanBuilder& plan, const Node& node, const Workload& workload);
 
+/// A Transpose that only says in words of axes how a layout has the elements: of a value that lies channels-last, or
+/// read in the layout that is `wanted` of it. False when the node is no such.
+bool add_transposed_view(PlanBuilder& plan, const Node& node, const Workload& workload, Layout wanted);
+
 /// Split, and Slice along one axis, of a value whose parts each lie in one piece: the outputs are where the input is.
 /// False when the node is no such.
 bool add_parts(PlanBuilder& plan, const Node& node, const Workload& workload);

@@ -45,6 +45,9 @@ class Planner {
       add_dynamic(node);
     } else if (renames_dims(node) || keeps_elements(node, *workload)) {
       add_view(plan_, node, *workload);
+    } else if (node.op == "Transpose" &&
+               add_transposed_view(plan_, node, *workload, layout_for_convolution(node.outputs[0]))) {
+      // Its output is its input, by another name.
     } else if (add_parts(plan_, node, *workload) || join_in_place(plan_, node, *workload)) {
       // Its inputs or outputs lie inside of each other.
     } else {

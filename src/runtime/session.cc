@@ -57,6 +57,7 @@ Session::Session(Graph graph, SessionOptions options) : threads_(options.threads
   if (options.dtype == DType::bf16) passes.switched_on.insert("use_bf16");
   passes.switched_off.insert(options.without_passes.begin(), options.without_passes.end());
   passes.left_alone = options.left_alone;
+  passes.asked_for = options.asked_for;
   if (options.rewrite) rewrites_ = rewrite::run_pipeline(graph, passes);
   session_ = std::make_unique<GraphSession>(std::make_shared<const Graph>(std::move(graph)), plan_options(options));
 }

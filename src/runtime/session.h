@@ -33,8 +33,9 @@ struct SessionOptions {
   bool rewrite = true;                                      // fuse and fold before planning,
   std::vector<std::string> without_passes;                  // but not by these,
   std::map<std::string, rewrite::LeftAlone, std::less<>>
-      left_alone;                          // nor, by pass, these nodes; see rewrite/pipeline.h
-  RecordedSteps recorded;                  // of a saved plan; see plan_file.h
+      left_alone;                                                   // nor, by pass, these nodes; see rewrite/pipeline.h
+  std::map<std::string, rewrite::AskedFor, std::less<>> asked_for;  // and, by pass that fuses on request, these
+  RecordedSteps recorded;                                           // of a saved plan; see plan_file.h
   std::shared_ptr<const Advisor> advisor;  // shared: several sessions may ask one; nullptr: rules choose kernels
 };
 

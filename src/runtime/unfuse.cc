@@ -1,6 +1,7 @@
 #include "runtime/unfuse.h"
 
 #include "ops/epilogue.h"
+#include "ops/fused_separable.h"
 #include "runtime/advisor.h"
 #include "runtime/layout_policy.h"
 #include "runtime/unfuse_vector.h"
@@ -15,8 +16,11 @@ constexpr int kBaseOpset = 22;
 
 bool is_vector(const Node& node) { return node.domain == "attune" && node.op == "FusedVector"; }
 
+bool is_separable(const Node& node) { return node.domain == "attune" && node.op == "FusedSeparable"; }
+
 bool is_fused(const Node& node) {
-  return is_vector(node) || (node.domain == "attune" && (node.op == "FusedConv" || node.op == "FusedMatMul"));
+  return is_vector(node) || is_separable(node) ||
+         (node.domain == "attune" && (node.op == "FusedConv" || node.op == "FusedMatMul"));
 }
 
 /// The workload as the planner will ask for it; nothing while shapes are open.
@@ -92,6 +96,19 @@ bool wants_winograd(const Graph& graph, const GraphFacts& facts, const Node& nod
   return is_winograd(cache.choice(with_layout(alone, region.floats), options));
 }
 
+/// Both convolutions, each with its epilogue.
+void take_separable_apart(Graph& graph, const GraphFacts& facts, const Node& fused, std::vector<Node>& nodes) {
+  Value value;
+  value.name = graph.value(fused.outputs[0]).name + "_depthwise";
+  const auto type = [&](ValueId id) { return facts.types[static_cast<size_t>(id)]; };
+  value.dtype = type(fused.inputs[kSeparableMap]).dtype;
+  value.shape = type(fused.outputs[0]).shape;
+  if (value.shape) (*value.shape)[1] = type(fused.inputs[kDepthwiseWeights]).shape.value()[0];
+  SeparableParts parts = separable_parts(fused, graph.add_value(std::move(value)));
+  nodes.push_back(std::move(parts.depthwise));
+  nodes.push_back(std::move(parts.pointwise));
+}
+
 /// The operator and its epilogue as nodes of their own.
 void take_apart(Graph& graph, const ValueType& result, const Node& fused, std::vector<Node>& nodes) {
   Node base = without_epilogue(fused);
@@ -137,6 +154,8 @@ std::shared_ptr<const Graph> unfuse(const Graph& graph, const GraphFacts& facts,
     if (!result) result = std::make_shared<Graph>(graph);
     if (is_vector(node))
       take_vector_apart(*result, facts, node, nodes);
+    else if (is_separable(node))
+      take_separable_apart(*result, facts, node, nodes);
     else
       take_apart(*result, facts.types[static_cast<size_t>(node.outputs[0])], node, nodes);
   }

@@ -61,21 +61,40 @@ TEST(Subgraph, of_an_epilogue_may_be_cut_after_every_step) {
   EXPECT_EQ(found[0].candidates[1].trial.config, (Config{{"fused", "MatMul + Add"}, {"apart", "Relu"}}));
   EXPECT_EQ(found[1].candidates.size(), 1u);
   EXPECT_NE(found[0].find(found[0].candidates[1].trial), nullptr);
-  EXPECT_EQ(found[0].find(found[0].fused), nullptr);
+  EXPECT_EQ(found[0].find(found[0].by_default), nullptr);
 }
 
 TEST(Subgraph, a_decision_is_what_the_passes_leave_alone) {
   const Opened whole(test::kTwins);
   EXPECT_EQ(whole.labels(), (std::vector<std::string>{"first", "second", "third"}));
   const std::vector<Subgraph> found = whole.subgraphs();
-  LeftAloneByPass cut;
-  leave_alone(found[0], found[0].candidates[1], cut);
-  EXPECT_EQ(cut, (LeftAloneByPass{{"fuse_epilogues", {"first_relu", "second_relu"}}}));
+  SessionOptions cut;
+  choose(found[0], found[0].candidates[1], cut);
+  EXPECT_EQ(cut.left_alone.at("fuse_epilogues"), (rewrite::LeftAlone{"first_relu", "second_relu"}));
 
   const Choices choices = {{0, found[0].candidates[1].trial}, {1, found[1].candidates[0].trial}};
   const Opened apart(test::kTwins, partitioned({}, found, choices));
   EXPECT_EQ(apart.labels(),
             (std::vector<std::string>{"first", "first_relu", "second", "second_relu", "third", "third_tanh"}));
+}
+
+TEST(Subgraph, of_a_pass_that_fuses_on_request_is_apart_by_default) {
+  const char* pair = R"(graph "g" {
+  input %x : f32[1, 2, 4, 4]
+  const %w : f32[2, 1, 1, 1] = [1, 2]
+  const %v : f32[3, 2, 1, 1] = [1, 2, 3, 4, 5, 6]
+  %a = Conv@17(%x, %w) "deep" {group = 2}
+  %y = Conv@17(%a, %v) "point"
+  output %y
+})";
+  const std::vector<Subgraph> found = Opened(pair).subgraphs();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].pass, "fuse_separable");
+  EXPECT_EQ(found[0].by_default.config, (Config{{"fused", "nothing"}, {"apart", "Conv + Conv"}}));
+  ASSERT_EQ(found[0].candidates.size(), 1u);
+  EXPECT_EQ(found[0].candidates[0].trial.config, (Config{{"fused", "Conv + Conv"}}));
+  SessionOptions options = partitioned({}, found, {{0, found[0].candidates[0].trial}});
+  EXPECT_EQ(options.asked_for.at("fuse_separable").names, (decltype(rewrite::AskedFor::names){"point"}));
 }
 
 TEST(Subgraph, regions_hold_what_a_place_falls_apart_into) {

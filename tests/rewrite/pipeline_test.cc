@@ -63,6 +63,51 @@ TEST(Rewrite, cases_hold_and_compute_the_same) {
   EXPECT_GE(count, 10);
 }
 
+TEST(Rewrite, a_look_up_has_no_row_for_indices_that_the_product_has_none_for) {
+  const std::vector<int64_t> indices = {-9, -3, -2, -1, 0, 1, 2, 9};
+  for (const char* one_hot : {"  const %depth : i64[] = [2]\n  const %values : f32[2] = [0, 1]\n"
+                              "  %b = OneHot@11(%x, %depth, %values) \"b\"\n",
+                              "  const %numbers : i64[2] = [0, 1]\n  const %axis : i64[1] = [1]\n"
+                              "  %u = Unsqueeze@13(%x, %axis) \"u\"\n  %a = Equal@13(%u, %numbers) \"a\"\n"
+                              "  %b = Cast@13(%a) \"b\" {to = 1}\n"}) {
+    const Graph before = parse_graph(std::string("graph \"g\" {\n  input %x : i64[8]\n") + one_hot +
+                                     "  const %w : f32[2, 1] = [3, 5]\n  %y = MatMul@13(%b, %w) \"y\"\n  output %y\n}");
+    Graph after = before;
+    run_pass(after, "look_up_one_hot");
+    EXPECT_EQ(after.nodes().back().op, "Gather");
+    const std::vector<Tensor> inputs = {Tensor::vector(indices)};
+    EXPECT_EQ(test::compare(ReferenceExecutor(after).run(inputs)[0], ReferenceExecutor(before).run(inputs)[0], {0, 0}),
+              "")
+        << one_hot;
+  }
+}
+
+TEST(Rewrite, what_is_fused_on_request_computes_the_same) {
+  const Graph before = parse_graph(R"(graph "g" {
+  input %x : f32[2, 2, 5, 4]
+  input %r : f32[2, 3, 5, 4]
+  const %w : f32[2, 1, 3, 1] = [1, 2, 3, 4, 5, 6]
+  const %b : f32[2] = [0.5, -1]
+  const %v : f32[3, 2, 1, 1] = [1, -2, 3, 4, 5, 6]
+  %a = Conv@17(%x, %w, %b) "deep" {group = 2, pads = ints [1, 0, 1, 0]}
+  %c = Relu@17(%a) "relu"
+  %d = Conv@17(%c, %v) "point"
+  %y = Add@17(%d, %r) "sum"
+  output %y
+})");
+  Graph apart = before, together = before;
+  run_pipeline(apart);
+  EXPECT_EQ(apart.nodes().size(), 2u);
+  PipelineOptions options;
+  options.asked_for["fuse_separable"].names = {"point"};
+  const auto results = run_pipeline(together, options);
+  ASSERT_EQ(together.nodes().size(), 1u);
+  EXPECT_EQ(together.nodes()[0].op, "FusedSeparable");
+  expect_same_results(before, together, {1e-5, 1e-5});
+  options.asked_for["fuse_vectors"].names = {"point"};
+  EXPECT_THROW(run_pipeline(together, options), UserError);
+}
+
 TEST(Rewrite, a_pass_can_be_switched_off) {
   Graph graph = parse_graph(R"(graph "g" {
   input %x : f32[2]

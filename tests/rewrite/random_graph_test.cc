@@ -10,10 +10,10 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
-
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <limits>
 #include <random>
 
 namespace attune::test {
@@ -81,6 +81,17 @@ TEST(RandomGraphs, keep_their_results_under_the_whole_pipeline) {
   for_each_graph(200, [](const RandomGraph& sample) { return check_graph(sample, after_passes({})); });
 }
 
+TEST(RandomGraphs, keep_their_results_where_all_that_can_be_asked_for_is_fused) {
+  for_each_graph(100, [](const RandomGraph& sample) {
+    Graph rewritten = sample.graph;
+    rewrite::PipelineOptions options;
+    for (const rewrite::PassResult& result : rewrite::run_pipeline(rewritten))
+      for (const rewrite::Place& place : result.places)
+        if (!place.is_fused) options.asked_for[std::string(result.name)].names.insert(place.anchor.name);
+    return options.asked_for.empty() ? "" : check_graph(sample, after_passes(options));
+  });
+}
+
 /// The sampler is only worth what it reaches.
 TEST(RandomGraphs, give_every_pass_something_to_do) {
   constexpr uint64_t kSeed = 1;
@@ -89,8 +100,10 @@ TEST(RandomGraphs, give_every_pass_something_to_do) {
   for (uint64_t i = 0; i < 300; ++i) {
     Graph graph = make_random_graph(kSeed + i).graph;
     nodes += graph.nodes().size();
-    for (const rewrite::PassResult& result : rewrite::run_pipeline(graph))
-      changes[std::string(result.name)] += result.changes;
+    for (const rewrite::PassResult& result : rewrite::run_pipeline(graph)) {
+      const auto possible = std::ranges::count(result.places, false, &rewrite::Place::is_fused);
+      changes[std::string(result.name)] += result.changes + static_cast<int>(possible);
+    }
   }
   for (const auto& [pass, count] : changes) {
     // Those on bytes have tests of their own: where a sum ends up between two bytes, rounding decides.

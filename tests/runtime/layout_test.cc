@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 namespace attune {
 namespace {
@@ -142,6 +143,43 @@ TEST(Layout, is_the_one_asked_for_where_a_provider_has_it) {
     EXPECT_TRUE(layout == Layout::nchw16c || layout == Layout::nchw8c) << step;
 #endif
 }
+
+#ifdef ATTUNE_HAS_ONEDNN
+TEST(Layout, a_transpose_that_says_what_channels_last_means_is_no_step) {
+  const std::string text = R"(graph "g" {
+  input %x : f32[2, 6, 5, 16]
+  input %w0 : f32[32, 16, 3, 3]
+  %a = Transpose@17(%x) "to channels first" {perm = ints [0, 3, 1, 2]}
+  %b = Conv@17(%a, %w0) "conv"
+  %c = Softsign@17(%b) "soft"
+  %y = Transpose@17(%c) "to channels last" {perm = ints [0, 2, 3, 1]}
+  output %y
+})";
+  expect_reference_values(text);
+  const auto in = [&](LayoutChoice choice) {
+    std::set<std::string> names;
+    for (const auto& [step, layout] : planned_layouts(text, choice)) names.insert(step);
+    return names;
+  };
+  EXPECT_EQ(in(LayoutChoice::nhwc), (std::set<std::string>{"conv", "soft"}));
+  EXPECT_EQ(in(LayoutChoice::nchw).size(), 4u);
+}
+
+TEST(Layout, other_transposes_between_channels_last_maps_have_the_reference_values) {
+  for (const char* perm : {"0, 3, 2, 1", "0, 1, 3, 2", "1, 0, 2, 3", "0, 2, 3, 1", "3, 0, 1, 2"})
+    expect_reference_values(
+        after_convolution(std::string("  %y = Transpose@17(%a) \"y\" {perm = ints [") + perm + "]}\n"));
+  expect_reference_values(R"(graph "g" {
+  input %x : f32[2, 6, 1, 16]
+  input %w0 : f32[32, 16, 3, 1]
+  %a = Transpose@17(%x) "a" {perm = ints [0, 3, 1, 2]}
+  %b = Conv@17(%a, %w0) "conv"
+  %y = Transpose@17(%b) "y" {perm = ints [2, 0, 3, 1]}
+  output %y
+  output %a
+})");
+}
+#endif
 
 }  // namespace
 }  // namespace attune

@@ -30,6 +30,7 @@ std::vector<std::string> passes_of(Part part) {
 Graph prepare(Graph graph, const SessionOptions& options) {
   rewrite::PipelineOptions passes;
   passes.left_alone = options.left_alone;
+  passes.asked_for = options.asked_for;
   passes.switched_off.insert(options.without_passes.begin(), options.without_passes.end());
   const std::vector<std::string> later = passes_of(Part::rest);
   passes.switched_off.insert(later.begin(), later.end());

@@ -1,5 +1,6 @@
 #include "providers/generated/attention.h"
 #include "providers/generated/cube_generators.h"
+#include "providers/generated/cube_separable.h"
 #include "providers/generated/generator.h"
 #include "providers/generated/vector_chain.h"
 #include "providers/generated/vector_chain_rows.h"
@@ -18,15 +19,16 @@ std::span<const Generator* const> generators() {
   static const CubeRowsGenerator cube_rows;
   static const CubeVectorsGenerator cube_vectors;
   static const CubeDepthwiseGenerator cube_depthwise;
+  static const CubeSeparableGenerator cube_separable;
   static const VectorMapGenerator map;
   static const VectorPermuteGenerator permute;
   static const VectorReduceGenerator reduce;
   static const VectorRowsGenerator rows;
   static const VectorChainGenerator chain;
   static const VectorChainRowsGenerator chain_rows;
-  static const Generator* const list[] = {&cube_winograd,  &cube_bands, &cube_tiles, &cube_rows, &cube_vectors,
-                                          &cube_depthwise, &map,        &rows,       &reduce,    &permute,
-                                          &attention,      &chain,      &chain_rows};
+  static const Generator* const list[] = {&cube_winograd,  &cube_bands, &cube_tiles, &cube_rows,     &cube_vectors,
+                                          &cube_depthwise, &map,        &rows,       &reduce,        &permute,
+                                          &attention,      &chain,      &chain_rows, &cube_separable};
   return list;
 }
 

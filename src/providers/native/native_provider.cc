@@ -2,11 +2,30 @@
 
 #include "providers/native/attention.h"
 #include "providers/native/channel_moves.h"
+#include "providers/native/depth_to_space.h"
 #include "providers/native/lstm.h"
 #include "providers/native/lstm_loops.h"
 
+#include <algorithm>
+
 namespace attune {
 namespace {
+
+/// Kernels that have nothing to configure.
+struct Fixed {
+  bool (*serves)(const Workload& workload);
+  std::variant<Offer, Refusal> (*offer)(const Workload& workload);
+  std::unique_ptr<Kernel> (*build)(const Workload& workload);
+};
+constexpr Fixed kFixed[] = {
+    {native::moves_channels, native::offer_channel_moves, native::build_channel_moves},
+    {native::is_depth_to_space, native::offer_depth_to_space, native::build_depth_to_space},
+};
+
+const Fixed* find_fixed(const Workload& workload) {
+  const auto* found = std::ranges::find_if(kFixed, [&](const Fixed& one) { return one.serves(workload); });
+  return found == std::end(kFixed) ? nullptr : found;
+}
 
 bool is_lstm(const Workload& workload) { return workload.domain.empty() && workload.op == "LSTM"; }
 
@@ -15,18 +34,18 @@ bool is_lstm(const Workload& workload) { return workload.domain.empty() && workl
 std::string NativeProvider::environment() const { return fmt::format("loops {}", native::lstm_loops().name); }
 
 std::variant<Offer, Refusal> NativeProvider::offer(const Workload& workload) const {
-  if (native::moves_channels(workload)) return native::offer_channel_moves(workload);
+  if (const Fixed* fixed = find_fixed(workload)) return fixed->offer(workload);
   if (native::is_attention(workload)) return native::offer_attention(workload);
   if (!is_lstm(workload)) return refuse("there is no native kernel for operator '{}'", workload.op);
   return native::offer_lstm(workload);
 }
 
 std::unique_ptr<Kernel> NativeProvider::build(const Workload& workload, const Config& config) const {
-  if (native::moves_channels(workload)) {
-    const auto answer = native::offer_channel_moves(workload);
+  if (const Fixed* fixed = find_fixed(workload)) {
+    const auto answer = fixed->offer(workload);
     if (const auto* refusal = std::get_if<Refusal>(&answer)) throw UserError("{}", refusal->reason);
     if (!config.empty()) throw UserError("'{}' configures nothing of {}", to_text(config), workload.key());
-    return native::build_channel_moves(workload);
+    return fixed->build(workload);
   }
   if (native::is_attention(workload)) return native::build_attention(workload, config);
   if (!is_lstm(workload)) throw UserError("there is no native kernel for {}", workload.key());

@@ -102,6 +102,7 @@ std::vector<Family> convolution_families();
 std::vector<Family> elementwise_families();
 std::vector<Family> movement_families();
 std::vector<Family> product_families();
+std::vector<Family> sequence_families();
 std::vector<Family> control_families();
 
 }  // namespace attune::test

@@ -8,8 +8,8 @@ namespace {
 const std::vector<Family>& families() {
   static const std::vector<Family> all = [] {
     std::vector<Family> list;
-    for (const auto& part :
-         {convolution_families(), elementwise_families(), movement_families(), product_families(), control_families()})
+    for (const auto& part : {convolution_families(), elementwise_families(), movement_families(), product_families(),
+                             sequence_families(), control_families()})
       list.insert(list.end(), part.begin(), part.end());
     return list;
   }();
