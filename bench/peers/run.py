@@ -100,13 +100,26 @@ def from_zoo(model, batch, attune, folder):
     return model, path, inputs
 
 
+def tune(path, inputs, options, folder):
+    """The plan of a tuning into a fresh bank."""
+    command = [options.attune, "tune", path, "--inputs", inputs, "--threads", options.threads, "--dtype", options.dtype]
+    command += ["--budget", options.tune, "--job", options.job, "--bank", folder / "bank.sqlite", "--output", folder / "tuned"]
+    subprocess.run([str(part) for part in command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return folder / "tuned/tuned.plan"
+
+
 def measure(model, path, inputs, options, folder):
     threads, dtype, attune = options.threads, options.dtype, options.attune
     ours = folder / "attune.npz"
-    run = [attune, "run", path, "--inputs", inputs, "--output", ours, "--threads", str(threads), "--dtype", dtype]
-    subprocess.run(run, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    plan = tune(path, inputs, options, folder) if options.tune else path
+    own = ["--inputs", inputs, "--threads", threads]
+    own_dtype = [] if options.tune else ["--dtype", dtype]  # a plan has its own
+    run = [attune, "run", plan, "--output", ours, *own, *own_dtype]
+    subprocess.run([str(part) for part in run], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     tolerance = 1e-3 if dtype == "f32" else 1e-1
-    workers = [Worker("attune", [attune, "bench", path, "--inputs", inputs, "--threads", threads, "--paced", "--dtype", dtype])]
+    workers = [Worker("attune", [attune, "bench", plan, "--paced", *own, *own_dtype])]
+    if options.tune:
+        workers.append(Worker("attune untuned", [attune, "bench", path, "--paced", *own, "--dtype", dtype]))
     if dtype != "f32" and options.own_f32:
         workers.append(Worker("attune f32", [attune, "bench", path, "--inputs", inputs, "--threads", threads, "--paced"]))
     for peer in [p for p in options.peers.split(",") if p]:
@@ -176,6 +189,8 @@ def main():
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
     parser.add_argument("--own-f32", action="store_true", help="with --dtype bf16: attune in f32 as one more peer")
+    parser.add_argument("--tune", metavar="BUDGET", help="tune each model this long first, such as 60s; untuned attune is one more peer")
+    parser.add_argument("--job", default="opat", help="what --tune tunes: opat, sgat or all")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--output", help="JSON file for the rows")
