@@ -33,4 +33,10 @@ template <class T> T attribute_or(const Attributes& attributes, std::string_view
   return value ? *value : fallback;
 }
 
+/// Whether every number of a list attribute is this one, the one that ONNX takes where the list is missing.
+inline bool has_only(const Attributes& attributes, std::string_view name, int64_t value) {
+  const auto values = attribute_or<std::vector<int64_t>>(attributes, name, {});
+  return std::all_of(values.begin(), values.end(), [&](int64_t one) { return one == value; });
+}
+
 }  // namespace attune

@@ -10,8 +10,6 @@
 namespace attune::rewrite {
 namespace {
 
-using Ints = std::vector<int64_t>;
-
 constexpr int64_t kMapRank = 4;
 
 bool is_convolution(const Node& node) {
@@ -26,17 +24,12 @@ bool is_depthwise(const Graph& graph, const Node& node) {
          std::ranges::none_of(parse_epilogue(node.attributes), &EpilogueStep::is_binary);
 }
 
-bool is_all(const Node& node, const char* attribute, int64_t value) {
-  const Ints values = attribute_or<Ints>(node.attributes, attribute, {value});
-  return std::ranges::all_of(values, [&](int64_t one) { return one == value; });
-}
-
 /// 1x1 over every pixel.
 bool is_pointwise(const Graph& graph, const Node& node) {
   const Tensor* weights = is_convolution(node) ? constant_input(graph, node, 1) : nullptr;
   if (weights == nullptr || weights->rank() != kMapRank || weights->dim(2) != 1 || weights->dim(3) != 1) return false;
-  return attribute_or<int64_t>(node.attributes, "group", 1) == 1 && is_all(node, "strides", 1) &&
-         is_all(node, "pads", 0);
+  return attribute_or<int64_t>(node.attributes, "group", 1) == 1 && has_only(node.attributes, "strides", 1) &&
+         has_only(node.attributes, "pads", 0);
 }
 
 }  // namespace

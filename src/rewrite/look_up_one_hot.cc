@@ -3,6 +3,7 @@
 #include "ops/convert.h"
 #include "ops/infer_graph.h"
 #include "ops/node_traits.h"
+#include "rewrite/append_node.h"
 #include "rewrite/match.h"
 #include "rewrite/remove_dead.h"
 #include "rewrite/uses.h"
@@ -146,17 +147,14 @@ class Finder {
   }
 
   ValueId emit(std::string name, const char* op, std::vector<ValueId> inputs, Attributes attributes = {}) {
-    Value value;
-    value.name = name;
-    Node node;
-    node.name = std::move(name);
-    node.op = op;
-    node.version = kOpset;
-    node.inputs = std::move(inputs);
-    node.outputs = {graph_.add_value(std::move(value))};
-    node.attributes = std::move(attributes);
-    nodes_.push_back(std::move(node));
-    return nodes_.back().outputs[0];
+    return append_node(graph_, nodes_,
+                       {.name = std::move(name),
+                        .domain = "",
+                        .op = op,
+                        .version = kOpset,
+                        .inputs = std::move(inputs),
+                        .outputs = {},
+                        .attributes = std::move(attributes)});
   }
 
   static constexpr int64_t kInt64 = 7;  // as ONNX numbers types

@@ -15,11 +15,6 @@ using Ints = std::vector<int64_t>;
 constexpr int kConvOpset = 11, kSpreadOpset = 13;
 constexpr size_t kWeights = 1, kBias = 2;
 
-bool is_all(const Node& node, const char* attribute, int64_t value) {
-  const Ints values = attribute_or<Ints>(node.attributes, attribute, {value});
-  return std::ranges::all_of(values, [&](int64_t one) { return one == value; });
-}
-
 /// The side of the square that each pixel becomes; nothing for other deconvolutions.
 std::optional<int64_t> side_of(const Graph& graph, const Node& node) {
   if (!node.domain.empty() || node.op != "ConvTranspose") return std::nullopt;
@@ -30,8 +25,8 @@ std::optional<int64_t> side_of(const Graph& graph, const Node& node) {
   const bool has_bias = node.inputs.size() > kBias && node.inputs[kBias] != kNoValue;
   if (has_bias && constant_input(graph, node, kBias) == nullptr) return std::nullopt;
   const bool plain = attribute_or<std::string>(node.attributes, "auto_pad", "NOTSET") == "NOTSET" &&
-                     attribute_or<int64_t>(node.attributes, "group", 1) == 1 && is_all(node, "pads", 0) &&
-                     is_all(node, "output_padding", 0) && is_all(node, "dilations", 1) &&
+                     attribute_or<int64_t>(node.attributes, "group", 1) == 1 && has_only(node.attributes, "pads", 0) &&
+                     has_only(node.attributes, "output_padding", 0) && has_only(node.attributes, "dilations", 1) &&
                      node.attributes.count("output_shape") == 0;
   const Ints strides = attribute_or<Ints>(node.attributes, "strides", {1, 1});
   const int64_t side = weights->dim(2);

@@ -57,5 +57,21 @@ TEST_F(OnednnOffer, residuals_may_update_their_operand_in_place) {
   EXPECT_EQ(winograd, has_avx512(list));
 }
 
+/// The library remembers what was made and begins its list with it; plans and records name what they found there.
+TEST_F(OnednnOffer, is_the_same_whatever_was_built_before) {
+  for (const char* line :
+       {"Conv@22(f32[1x256x20x20]@nchw16c, f32[256x256x3x3]*, f32[256]*) -> (f32[1x256x20x20]@nchw16c) "
+        "{pads = ints [1, 1, 1, 1]}",
+        "Conv@22(f32[1x32x9x7]@nhwc, f32[16x32x1x1]*) -> (f32[1x16x9x7]@nhwc) {}",
+        "MatMul@13(f32[33x64], f32[64x40]*) -> (f32[33x40]) {}", "Relu@14(f32[1000]) -> (f32[1000]) {}"}) {
+    const Workload wanted = workload(line);
+    const auto list = configs(wanted);
+    for (const Config& config : list) {
+      const auto kernel = onednn_->build(wanted, config);
+      EXPECT_EQ(configs(wanted), list) << line << " after " << to_text(config);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace attune::testing

@@ -15,6 +15,10 @@ const dnnl::engine& engine() {
     // oneDNN reads the AMX palette from CPUID leaf 0x1D whenever it makes a primitive; where that is hidden and cannot
     // be shown, its tiles have no size and SIGILL follows.
     if (is_capped()) dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx512_core_bf16);
+    // What it remembers of primitives that were made is listed once more beside the others of an operation, so that the
+    // list, which plans and records name entries of, would depend on what happened before. Plans share kernels
+    // themselves.
+    dnnl::set_primitive_cache_capacity(0);
     return dnnl::engine(dnnl::engine::kind::cpu, 0);
   }();
   return cpu;
