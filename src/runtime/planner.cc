@@ -45,16 +45,20 @@ class Planner {
       add_dynamic(node);
     } else if (renames_dims(node) || keeps_elements(node, *workload)) {
       add_view(plan_, node, *workload);
-    } else if (node.op == "Transpose" &&
-               add_transposed_view(plan_, node, *workload, layout_for_convolution(node.outputs[0]))) {
-      // Its output is its input, by another name.
-    } else if (add_parts(plan_, node, *workload) || join_in_place(plan_, node, *workload)) {
-      // Its inputs or outputs lie inside of each other.
+    } else if (place_renamed(node, *workload) || add_parts(plan_, node, *workload) ||
+               join_in_place(plan_, node, *workload)) {
+      // Its inputs and outputs are the same, or lie inside of each other.
     } else {
       mark_constants(node, *workload);
       workload->mode = plan_.options().mode_of(node);
       add_static(node, *workload);
     }
+  }
+
+  /// Places the output of a Transpose that is its input, in another layout; false for any other node.
+  bool place_renamed(const Node& node, const Workload& workload) {
+    return node.op == "Transpose" &&
+           add_transposed_view(plan_, node, workload, layout_for_convolution(node.outputs[0]));
   }
 
   /// Contents known by inference count as constant too, not only initializers.
