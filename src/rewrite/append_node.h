@@ -8,7 +8,16 @@
 
 namespace attune::rewrite {
 
-/// Appends a node of ai.onnx with one output, a new value under the name of the node.
-ValueId append_node(Graph& graph, std::vector<Node>& nodes, Node node);
+/// What a new node of ai.onnx computes.
+struct NewNode {
+  std::string name;
+  const char* op = "";
+  int version = 0;
+  std::vector<ValueId> inputs;
+  Attributes attributes = {};
+};
+
+/// Appends it with one output, a new value under its name, which is returned.
+ValueId append_node(Graph& graph, std::vector<Node>& nodes, NewNode wanted);
 
 }  // namespace attune::rewrite

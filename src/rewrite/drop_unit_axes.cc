@@ -107,23 +107,13 @@ class Dropper {
         order = without(order, axis);
         for (int64_t& at : order) at -= at > from ? 1 : 0;
         const ValueId source = squeezed(node->inputs[0], static_cast<size_t>(from), node->name);
-        return emit(node->name + "_squeezed", "Transpose", kTransposeOpset, {source}, {{"perm", order}});
+        return append_node(graph_, nodes_,
+                           {node->name + "_squeezed", "Transpose", kTransposeOpset, {source}, {{"perm", order}}});
       }
     }
     const Ints axes = {static_cast<int64_t>(axis)};
-    return emit(reader + "_squeeze", "Squeeze", kSqueezeOpset,
-                {id, graph_.add_constant(reader + "_axes", Tensor::vector(axes))}, {});
-  }
-
-  ValueId emit(std::string name, const char* op, int version, std::vector<ValueId> inputs, Attributes attributes) {
-    return append_node(graph_, nodes_,
-                       {.name = std::move(name),
-                        .domain = "",
-                        .op = op,
-                        .version = version,
-                        .inputs = std::move(inputs),
-                        .outputs = {},
-                        .attributes = std::move(attributes)});
+    const ValueId which = graph_.add_constant(reader + "_axes", Tensor::vector(axes));
+    return append_node(graph_, nodes_, {reader + "_squeeze", "Squeeze", kSqueezeOpset, {id, which}});
   }
 
   Graph& graph_;

@@ -121,18 +121,21 @@ class Finder {
     const std::string& name = product.name;
     const int64_t size = weights.dim(0), first = found.wraps ? -size : 0;
     ValueId index = found.index;
+    const auto emit = [&](const char* what, const char* op, std::vector<ValueId> inputs, Attributes attributes = {}) {
+      return append_node(graph_, nodes_, {name + what, op, kOpset, std::move(inputs), std::move(attributes)});
+    };
     if (type(index).dtype != DType::i32 && type(index).dtype != DType::i64)
-      index = emit(name + "_wide", "Cast", {index}, {{"to", kInt64}});
+      index = emit("_wide", "Cast", {index}, {{"to", kInt64}});
     const bool narrow = type(found.index).dtype == DType::i32;
     const auto number = [&](const char* what, int64_t value) {
       return graph_.add_constant(name + what,
                                  narrow ? Tensor::scalar(static_cast<int32_t>(value)) : Tensor::scalar(value));
     };
-    index = emit(name + "_inside", "Clip", {index, number("_below", first - 1), number("_above", size)});
-    index = emit(name + "_row", "Add", {index, number("_first", 1 - first)});
+    index = emit("_inside", "Clip", {index, number("_below", first - 1), number("_above", size)});
+    index = emit("_row", "Add", {index, number("_first", 1 - first)});
     if (found.unit_axis) {
       const std::vector<int64_t> last = {-1};
-      index = emit(name + "_rows", "Squeeze", {index, graph_.add_constant(name + "_last", Tensor::vector(last))});
+      index = emit("_rows", "Squeeze", {index, graph_.add_constant(name + "_last", Tensor::vector(last))});
     }
     const ValueId rows =
         graph_.add_constant(graph_.value(product.inputs[1]).name + "_rows", table(weights, found.wraps ? 2 : 1));
@@ -144,17 +147,6 @@ class Finder {
     gather.outputs = product.outputs;
     gather.attributes["axis"] = int64_t{0};
     nodes_.push_back(std::move(gather));
-  }
-
-  ValueId emit(std::string name, const char* op, std::vector<ValueId> inputs, Attributes attributes = {}) {
-    return append_node(graph_, nodes_,
-                       {.name = std::move(name),
-                        .domain = "",
-                        .op = op,
-                        .version = kOpset,
-                        .inputs = std::move(inputs),
-                        .outputs = {},
-                        .attributes = std::move(attributes)});
   }
 
   static constexpr int64_t kInt64 = 7;  // as ONNX numbers types
