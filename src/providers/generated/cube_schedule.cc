@@ -24,11 +24,17 @@ constexpr RegisterTile kTiles256[] = {{6, 2}, {4, 3}, {12, 1}};
 /// Multiply-adds that a tiling issues for one step of the depth, edges included, in cycles of two a cycle: what the
 /// default minimises. Tiles of few accumulators wait for their own results, eight are in flight; loads are not quite
 /// free beside the products, which makes square tiles better than long ones.
-double tiling_cost(const cube::ProductShape& shape, RegisterTile tile, int lanes) {
+struct LoadCosts {
+  double row, vector;
+};
+constexpr LoadCosts kCached{0.1, 0.1};
+constexpr LoadCosts kStreamed{0.15, 0.2};  // all comes from L2, and rows at large distances share few lines of L1
+double tiling_cost(const cube::ProductShape& shape, RegisterTile tile, int lanes, LoadCosts load = kCached) {
   const auto cost = [&](int64_t rows, int64_t vectors) {
-    const double products = static_cast<double>(rows * vectors);
-    const double loads = static_cast<double>(rows + vectors);
-    return std::max({products / 2, 4.0, loads / 2}) + 0.1 * loads;
+    const auto products = static_cast<double>(rows * vectors);
+    const auto row_loads = static_cast<double>(rows), vector_loads = static_cast<double>(vectors);
+    return std::max({products / 2, 4.0, (row_loads + vector_loads) / 2}) + load.row * row_loads +
+           load.vector * vector_loads;
   };
   const int64_t vectors = divide_up(shape.columns, lanes);
   const int64_t whole = vectors / tile.vectors, edge = vectors % tile.vectors;
@@ -61,8 +67,25 @@ Config vector_config(RegisterTile tile, int lanes, int64_t task_rows, int64_t ta
           {"fetch_next", "0"}};
 }
 
-/// Weights that no cache keeps between runs stream in while they are used: each thread reads its own columns, every row
-/// passes a panel while the next one arrives, and two panels and the rows share L2.
+/// Rows that pass a panel together, and the depth of it: they and two panels take half of L2.
+struct StreamedBlock {
+  int64_t rows, depth;
+};
+
+/// Where all rows leave room for a shallow block only, fewer of them pass at a time, and the panels come again for the
+/// next ones: that costs less than to load and store partial sums at every block.
+StreamedBlock streamed_block(const cube::ProductShape& shape, RegisterTile tile, int64_t panel, int64_t cached) {
+  constexpr int64_t kDeep = 768, kFewestRows = 128;
+  const int64_t wanted = std::min(shape.depth * shape.taps, kDeep);
+  for (int64_t passes = 1;; ++passes) {
+    const int64_t rows = round_up(divide_up(shape.rows, passes), tile.rows);
+    const int64_t depth = cached / (2 * panel + std::min(shape.rows, rows)) / 64 * 64;
+    if (depth >= wanted || rows < 2 * kFewestRows) return {rows, depth};
+  }
+}
+
+/// Weights that no cache keeps between runs stream in while they are used: each thread reads its own columns, and rows
+/// pass a panel while the next one arrives.
 std::optional<Config> streaming_config(const ProductProblem& problem, const ProductTarget& target, RegisterTile tile) {
   const cube::ProductShape& shape = problem.shape;
   const int64_t panel = static_cast<int64_t>(tile.vectors) * target.isa.lanes;
@@ -73,10 +96,8 @@ std::optional<Config> streaming_config(const ProductProblem& problem, const Prod
   if (depth * shape.columns * element <= target.l2_bytes / 2 || shape.rows < kFewestPasses * tile.rows)
     return std::nullopt;
   const int64_t columns = round_up(divide_up(shape.columns, target.threads), panel);
-  const int64_t rows = round_up(shape.rows, tile.rows);
   const bool can_block = !shape.by_table() && shape.src == DType::f32 && shape.dst == DType::f32;
-  const int64_t held = (2 * panel + std::min(shape.rows, rows)) * element;  // bytes for each step of the depth
-  const int64_t block = target.l2_bytes * 3 / 4 / held / 64 * 64;
+  const auto [rows, block] = streamed_block(shape, tile, panel, target.l2_bytes / 2 / element);
   if (block < depth && (!can_block || block < 128)) return std::nullopt;
   Config config = vector_config(tile, target.isa.lanes, rows, columns, Axis::rows, Axis::columns,
                                 block < depth ? divide_up(depth, divide_up(depth, block)) : 0);
@@ -95,7 +116,7 @@ void append_vector_configs(const ProductProblem& problem, const ProductTarget& t
   std::ranges::stable_sort(by_share, {}, [&](const RegisterTile& tile) {
     cube::ProductShape share = shape;
     share.columns = round_up(divide_up(shape.columns, target.threads), static_cast<int64_t>(tile.vectors) * lanes);
-    return tiling_cost(share, tile, lanes);
+    return tiling_cost(share, tile, lanes, kStreamed);
   });
   for (const RegisterTile tile : by_share)
     if (auto config = streaming_config(problem, target, tile))

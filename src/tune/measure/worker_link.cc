@@ -8,6 +8,7 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <csignal>
 
 namespace attune::tune {
@@ -133,11 +134,24 @@ WorkerLink::Answer WorkerLink::make_ready(const InstanceId& id, Stage& stage) {
 }
 
 const CeilingRates& WorkerLink::ceilings() {
-  if (!options_.ceilings.empty()) return options_.ceilings;
-  const Answer answer = ask("ceilings", Json::object(), options_.timeouts.start);
-  for (size_t i = 0; i < answer.reply.ceilings.size(); ++i)
-    options_.ceilings[answer.reply.ceiling_ids.at(i)] = answer.reply.ceilings[i];
+  if (options_.ceilings.empty()) measure_ceilings();
   return options_.ceilings;
+}
+
+bool WorkerLink::measure_ceilings() {
+  const Answer answer = ask("ceilings", Json::object(), options_.timeouts.start);
+  bool higher = false;
+  for (size_t i = 0; i < answer.reply.ceilings.size(); ++i) {
+    double& known = options_.ceilings[answer.reply.ceiling_ids.at(i)];
+    higher = higher || answer.reply.ceilings[i] > known;
+    known = std::max(known, answer.reply.ceilings[i]);
+  }
+  return higher;
+}
+
+bool WorkerLink::raise_ceilings() {
+  constexpr int kMost = 4;
+  return ceilings_raised_++ < kMost && measure_ceilings();
 }
 
 }  // namespace attune::tune
