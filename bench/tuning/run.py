@@ -119,8 +119,8 @@ def read_events(folder):
 
 
 def gain_time(events):
-    """When 95 % of the final gain was there, by what the model showed; nothing where there was none."""
-    looks = [(event["t"], event["ratio"]) for event in events if event["event"] == "model"]
+    """When 95 % of the final gain was there: what was chosen by then, by all that was measured of it until the end."""
+    looks = [(look["t"], look["ratio"]) for event in events if event["event"] == "convergence" for look in event["looks"]]
     final = [event for event in events if event["event"] == "end"][-1]
     if not final["applied"] or not looks:
         return None

@@ -20,10 +20,10 @@ const ModelVerdict* ModelJudge::find(size_t task, const tune::Trial& trial) cons
   return found == verdicts_.end() ? nullptr : &found->second;
 }
 
-double ModelJudge::expected_ratio() const {
+double ModelJudge::expected_ratio(const Choices& choices) const {
   if (run_ms_ <= 0) return 1;
   double saved = 0;
-  for (const auto& [task, trial] : accepted_) saved += find(task, trial)->effect.median_saved_ms();
+  for (const auto& [task, trial] : choices) saved += find(task, trial)->effect.median_saved_ms();
   return run_ms_ / std::max(run_ms_ - saved, 0.01 * run_ms_);
 }
 

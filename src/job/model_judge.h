@@ -77,8 +77,9 @@ class ModelJudge {
   const ModelVerdict* find(size_t task, const tune::Trial& trial) const;
   /// The best that was found faster, by task.
   const Choices& accepted() const { return accepted_; }
-  /// With what is accepted, over the default: above 1 is faster. By the sums of what the tasks save.
-  double expected_ratio() const;
+  /// With a choice of what was judged, over the default: above 1 is faster. By the sums of what the tasks save, as far
+  /// as is known by now.
+  double expected_ratio(const Choices& choices) const;
 
   /// Runs the model with the proposals in place of what is accepted for their tasks, and takes over those that are
   /// faster there. Where the run has a problem, nothing was learned.

@@ -98,8 +98,8 @@ void ModelStage::keep_verdict(size_t task, const tune::Trial& trial, InModel dec
 }
 
 void ModelStage::show_round(const SessionComparison* measured) {
-  const double ratio = measured != nullptr ? measured->ratio : judge_.expected_ratio();
-  job_.result.convergence.push_back({job_.clock.seconds(), job_.run_ms / ratio});
+  const double ratio = measured != nullptr ? measured->ratio : judge_.expected_ratio(judge_.accepted());
+  looks_.push_back({job_.clock.seconds(), judge_.accepted()});
   nlohmann::ordered_json event{{"event", "model"},
                                {"ratio", ratio},
                                {what(), judge_.accepted().size()},
@@ -112,10 +112,23 @@ void ModelStage::show_round(const SessionComparison* measured) {
   job_.emit(std::move(event));
 }
 
+/// What each look was worth, by all that is known at the end: kernels that seemed to gain early may have been lucky.
+void ModelStage::look_back() {
+  auto looks = nlohmann::ordered_json::array();
+  for (const Look& look : looks_) {
+    const double ratio = judge_.expected_ratio(look.accepted);
+    job_.result.convergence.push_back({look.seconds, job_.run_ms / ratio});
+    looks.push_back({{"t", look.seconds}, {"ratio", ratio}, {what(), look.accepted.size()}});
+  }
+  job_.emit({{"event", "convergence"}, {"looks", std::move(looks)}});
+  if (job_.result.applied) job_.result.convergence.back().run_ms = job_.run_ms / job_.result.comparison->ratio;
+}
+
 std::optional<Session> ModelStage::conclude() {
   TuningResult& result = job_.result;
   if (job_.clock.stopped()) {
     settle({});
+    look_back();
     result.conclusion = "the default plan is kept: the job was interrupted before the model was judged";
     return std::nullopt;
   }
@@ -129,8 +142,9 @@ std::optional<Session> ModelStage::conclude() {
   }
   settle(conclusion.choices);
   state_conclusion(conclusion);
+  if (result.applied) show_round(&*result.comparison);
+  look_back();
   if (!result.applied) return std::nullopt;
-  show_round(&*result.comparison);
   return runner_->take_session();
 }
 

@@ -55,6 +55,7 @@ class ModelStage {
   void show_verdict(size_t task, const tune::Trial& trial, const ModelVerdict& verdict);
   void keep_verdict(size_t task, const tune::Trial& trial, InModel decision);
   void show_round(const SessionComparison* measured);
+  void look_back();
   void state_conclusion(const ModelConclusion& conclusion);
   ModelJudgeOptions judge_options();
 
@@ -64,6 +65,11 @@ class ModelStage {
   std::map<std::pair<size_t, tune::Trial>, tune::Verdict> shown_;  // the last of each
   std::set<std::pair<size_t, tune::Trial>> kept_;                  // whose verdict is in the bank
   Unfit unfit_;
+  struct Look {
+    double seconds;
+    Choices accepted;
+  };
+  std::vector<Look> looks_;  // after each round
 };
 
 /// What was measured of a candidate in the model, for a plan: "measured 1.31x (1.28 to 1.34) as fast as …".

@@ -15,28 +15,44 @@
 namespace attune {
 namespace {
 
-/// When the search pauses for a look at the model, in seconds: early, so that most of the gain is there early.
+/// When the search pauses for a look at the model, in seconds: early and often, so that most of the gain is there within
+/// the first minute however long the job may take.
 std::vector<double> pauses(double budget_s) {
-  constexpr double kFirst = 25, kFirstShare = 0.35, kGrowth = 2.2;
+  constexpr double kFirst = 12.5, kFirstShare = 0.35, kGrowth = 1.6;
   std::vector<double> result;
   for (double pause = std::min(kFirst, budget_s * kFirstShare); pause < budget_s; pause *= kGrowth)
     result.push_back(pause);
   return result;
 }
 
+/// Enough runs to tell kernels apart, but no larger a share of the budget than pays.
+double round_length(double run_s, double budget_s) {
+  constexpr double kPairs = 60, kShare = 0.07, kShortest = 0.3, kEnough = 2.5, kLongest = 8;  // shares, seconds
+  const double most = std::clamp(budget_s * kShare, kShortest, kLongest);
+  return std::min(most, std::max(kEnough, 2 * kPairs * run_s));
+}
+
+/// The best of each task, then the next ones where rounds are short: alone, they are often a tie.
+void judge_some(const OpatJob& job, ModelStage& stage, double round_s) {
+  constexpr double kLongest = 6;  // seconds
+  for (double spent = 0; spent == 0 || spent + round_s <= kLongest; spent += round_s) {
+    if (job.clock.stopped() || stage.proposals().empty()) return;
+    stage.judge_proposals(round_s);
+  }
+}
+
 /// Searches and judges in turn until the budget is spent or nothing promises more than the noise.
 void search_and_judge(OpatJob& job, ModelStage& stage) {
-  constexpr double kRoundShare = 0.07, kShortestRound = 0.3, kLongestRound = 8;  // of the budget; seconds
   constexpr double kSearchShare = 0.6, kLeastSearchShare = 0.4;  // the rest is for the model; large ones need more
   const double budget_s = job.clock.budget_s();
-  const double round_s = std::clamp(budget_s * kRoundShare, kShortestRound, kLongestRound);
+  const double round_s = round_length(job.run_ms / 1000, budget_s);
   for (const double pause : pauses(budget_s)) {
     const double last =
         std::clamp(budget_s - stage.needed_s(round_s), budget_s * kLeastSearchShare, budget_s * kSearchShare);
     const bool is_last = pause * 1.25 > last;
     const SearchEnd end = search_tasks(job, is_last ? last : pause);
     job.result.end = end == SearchEnd::limit ? JobEnd::budget_spent : JobEnd::finished;
-    stage.judge_proposals(round_s);
+    judge_some(job, stage, round_s);
     if (is_last || end == SearchEnd::nothing_promises || !job.has_trials() || job.clock.stopped()) break;
   }
   // Second and third of the candidates, while there is time.

@@ -12,7 +12,7 @@ namespace {
 /// A share of the budget, and only where it leaves most of it: up to four sessions are opened, and each has to run.
 std::optional<LayoutFindings> find_layouts(const Session& before, std::span<const Tensor> inputs,
                                            const OpatOptions& options, const JobClock& clock) {
-  constexpr double kShare = 0.05, kShortest = 0.3, kLongest = 5, kMostShare = 0.3;
+  constexpr double kShare = 0.05, kShortest = 0.3, kLongest = 2.5, kMostShare = 0.3;
   constexpr double kSessions = 5, kRuns = 50;  // at the most that are opened, at the least that are made
   LayoutStageOptions stage;
   stage.session = options.session;

@@ -78,7 +78,7 @@ TEST(ModelJudge, takes_what_is_faster_in_the_model_and_leaves_the_rest) {
   EXPECT_EQ(judge.judge({{0, kernel("faster")}, {1, kernel("slower")}, {2, kernel("equal")}}, 1).problem, "");
   EXPECT_EQ(judge.accepted(), (Choices{{0, kernel("faster")}}));
   EXPECT_EQ(judge.find(1, kernel("slower"))->verdict, tune::Verdict::slower);
-  EXPECT_NEAR(judge.expected_ratio(), 4 / 3.8, 0.02);
+  EXPECT_NEAR(judge.expected_ratio(judge.accepted()), 4 / 3.8, 0.02);
 
   const ModelConclusion conclusion = judge.conclude(1);
   EXPECT_EQ(conclusion.choices, (Choices{{0, kernel("faster")}}));

@@ -77,12 +77,24 @@ TEST(Measurer, what_is_slow_gets_fewer_pairs) {
 TEST(Measurer, faster_than_the_machine_is_implausible) {
   MeasurerOptions options = quick_options();
   options.ceilings = {{"f32", 1e-3}};  // a machine of a megaflop
+  options.ceiling_doubts = 0;
   Measurer measurer(options);
   const MeasureTask task = task_of("MatMul@13(f32[64x64], f32[64x64]*) -> (f32[64x64]) {}");
   const std::vector<Trial> trials = all_trials(task.workload);
   const Measurement measured = measurer.measure(task, trials.front(), trials);
   EXPECT_EQ(measured.anchor.outcome, Outcome::implausible);
   EXPECT_NE(measured.anchor.message.find("at its best"), std::string::npos) << measured.anchor.message;
+}
+
+TEST(Measurer, ceilings_of_a_disturbed_machine_are_measured_again) {
+  MeasurerOptions options = quick_options();
+  options.ceilings = {{"f32", 1e-3}};
+  Measurer measurer(options);
+  const MeasureTask task = task_of("MatMul@13(f32[64x64], f32[64x64]*) -> (f32[64x64]) {}");
+  const Trial trials[] = {{"reference", {}}};
+  const Measurement measured = measurer.measure(task, trials[0], trials);
+  EXPECT_EQ(measured.anchor.outcome, Outcome::ok) << measured.anchor.message;
+  EXPECT_GT(measurer.ceilings().at("f32"), 1e-3);
 }
 
 TEST(Measurer, inputs_that_decide_a_shape_have_to_be_given) {

@@ -21,7 +21,7 @@ class Call {
       input_pointers_.push_back(nullptr);
       if (!workload.inputs[i] || kernel.takes_over(static_cast<int>(i))) continue;
       inputs_.emplace_back(workload.input(i)).fill(example.inputs[i]);
-      originals_.emplace_back(workload.input(i)).fill(example.inputs[i]);
+      originals_.emplace_back(workload.input(i)).copy(inputs_.back());
       input_pointers_.back() = inputs_.back().data();
     }
     for (const auto& spec : workload.outputs) {
@@ -38,7 +38,8 @@ class Call {
     for (size_t i = 0; i < workload.inputs.size(); ++i) {
       if (!workload.inputs[i] || kernel.takes_over(static_cast<int>(i))) continue;
       inputs_[at].fill(example.inputs[i]);
-      originals_[at++].fill(example.inputs[i]);
+      originals_[at].copy(inputs_[at]);
+      ++at;
     }
   }
   void poison(int byte) {

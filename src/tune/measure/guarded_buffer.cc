@@ -1,5 +1,6 @@
 #include "tune/measure/guarded_buffer.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace attune::tune {
@@ -8,9 +9,15 @@ namespace {
 constexpr int64_t kGuardBytes = 256;
 constexpr int kGuard = 0xFB;
 
-/// Calls visit(plain offset, offset in the layout) for every element, -1 as the first for padding channels. Written
-/// apart from the product's own layout conversion, which it has to judge.
-template <class Visit> void for_each_element(const TensorSpec& spec, Visit&& visit) {
+/// The pixels of one channel: side by side in plain order, `step` elements apart in the layout.
+struct Run {
+  int64_t plain;  // offset of the first; -1 for padding channels
+  int64_t there;
+  int64_t step, count;
+};
+
+/// Calls visit(Run) for every channel. Written apart from the product's own layout conversion, which it has to judge.
+template <class Visit> void for_each_run(const TensorSpec& spec, Visit&& visit) {
   const int64_t images = spec.dims.empty() ? 1 : spec.dims[0];
   const int64_t channels = spec.dims.size() > 1 ? spec.dims[1] : 1;
   int64_t pixels = 1;
@@ -18,13 +25,24 @@ template <class Visit> void for_each_element(const TensorSpec& spec, Visit&& vis
   const int64_t block = spec.layout == Layout::nchw8c ? 8 : spec.layout == Layout::nchw16c ? 16 : 1;
   const int64_t blocks = (channels + block - 1) / block;
   for (int64_t n = 0; n < images; ++n)
-    for (int64_t c = 0; c < blocks * block; ++c)
-      for (int64_t p = 0; p < pixels; ++p) {
-        const int64_t plain = c < channels ? (n * channels + c) * pixels + p : -1;
-        const int64_t there = spec.layout == Layout::nhwc ? (n * pixels + p) * channels + c
-                                                          : ((n * blocks + c / block) * pixels + p) * block + c % block;
-        visit(plain, there);
-      }
+    for (int64_t c = 0; c < blocks * block; ++c) {
+      const int64_t plain = c < channels ? (n * channels + c) * pixels : -1;
+      if (spec.layout == Layout::nhwc)
+        visit(Run{plain, n * pixels * channels + c, channels, pixels});
+      else
+        visit(Run{plain, (n * blocks + c / block) * pixels * block + c % block, block, pixels});
+    }
+}
+
+/// Calls visit with a value of the unsigned type that is as wide as the elements.
+template <class Visit> void with_element(DType dtype, Visit&& visit) {
+  switch (bit_width(dtype)) {
+    case 8: return visit(uint8_t{});
+    case 16: return visit(uint16_t{});
+    case 32: return visit(uint32_t{});
+    case 64: return visit(uint64_t{});
+    default: throw InternalError("no layout holds elements of type {}", dtype_name(dtype));
+  }
 }
 
 }  // namespace
@@ -46,13 +64,17 @@ void GuardedBuffer::fill(const Tensor& plain) {
     std::memcpy(data(), plain.bytes(), static_cast<size_t>(bytes_));
     return;
   }
-  const int64_t size = bit_width(spec_.dtype) / 8;
-  for_each_element(spec_, [&](int64_t from, int64_t to) {
-    if (from < 0)
-      std::memset(data() + to * size, 0, static_cast<size_t>(size));
-    else
-      std::memcpy(data() + to * size, plain.bytes() + from * size, static_cast<size_t>(size));
+  with_element(spec_.dtype, [&]<class T>(T zero) {
+    T* to = reinterpret_cast<T*>(data());
+    const T* from = reinterpret_cast<const T*>(plain.bytes());
+    for_each_run(spec_, [&](const Run& run) {
+      for (int64_t i = 0; i < run.count; ++i) to[run.there + i * run.step] = run.plain < 0 ? zero : from[run.plain + i];
+    });
   });
+}
+
+void GuardedBuffer::copy(const GuardedBuffer& other) {
+  std::memcpy(data(), other.data(), static_cast<size_t>(std::min(bytes_, other.bytes_)));
 }
 
 Tensor GuardedBuffer::plain() const {
@@ -61,9 +83,12 @@ Tensor GuardedBuffer::plain() const {
     std::memcpy(result.mutable_bytes(), data(), static_cast<size_t>(bytes_));
     return result;
   }
-  const int64_t size = bit_width(spec_.dtype) / 8;
-  for_each_element(spec_, [&](int64_t to, int64_t from) {
-    if (to >= 0) std::memcpy(result.mutable_bytes() + to * size, data() + from * size, static_cast<size_t>(size));
+  with_element(spec_.dtype, [&]<class T>(T) {
+    T* to = reinterpret_cast<T*>(result.mutable_bytes());
+    const T* from = reinterpret_cast<const T*>(data());
+    for_each_run(spec_, [&](const Run& run) {
+      for (int64_t i = 0; i < run.count && run.plain >= 0; ++i) to[run.plain + i] = from[run.there + i * run.step];
+    });
   });
   return result;
 }
@@ -80,11 +105,12 @@ bool GuardedBuffer::same_bytes(const GuardedBuffer& other) const {
 
 bool GuardedBuffer::padding_is_zero() const {
   if (spec_.layout != Layout::nchw8c && spec_.layout != Layout::nchw16c) return true;
-  const int64_t size = bit_width(spec_.dtype) / 8;
   bool zero = true;
-  for_each_element(spec_, [&](int64_t plain, int64_t at) {
-    if (plain >= 0) return;
-    for (int64_t i = 0; i < size; ++i) zero &= data()[at * size + i] == std::byte{0};
+  with_element(spec_.dtype, [&]<class T>(T none) {
+    const T* at = reinterpret_cast<const T*>(data());
+    for_each_run(spec_, [&](const Run& run) {
+      for (int64_t i = 0; i < run.count && run.plain < 0; ++i) zero &= at[run.there + i * run.step] == none;
+    });
   });
   return zero;
 }

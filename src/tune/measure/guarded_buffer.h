@@ -20,6 +20,8 @@ class GuardedBuffer {
   void poison(int byte);
   /// Writes a plain tensor in this layout, padding channels zero.
   void fill(const Tensor& plain);
+  /// Takes over what another one of the same layout holds.
+  void copy(const GuardedBuffer& other);
   /// The contents in plain order.
   Tensor plain() const;
 

@@ -36,6 +36,9 @@ class Measurer::Impl {
     Measurement measurement;
     measurement.anchor = measure_anchor(task, anchor, ladder);
     if (measurement.anchor.outcome != Outcome::ok) return measurement;
+    std::vector<InstanceId> ids;
+    for (const Trial& candidate : candidates) ids.push_back(instance_of(candidate));
+    if (link_.set_subject(task).ok()) link_.build_ahead(ids);
     for (size_t i = 0; i < candidates.size(); ++i) {
       if (control.should_stop && control.should_stop()) break;
       TrialResult result = run_trial(task, anchor, instance_of(candidates[i]), ladder);

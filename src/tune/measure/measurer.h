@@ -36,7 +36,8 @@ struct MeasurerOptions {
   int64_t memory_limit_bytes = -1;  // of the worker, beyond its own; 0: none, -1: most of what the machine has free
   uint64_t seed = 1;                // of inputs and orders
   MeasureTimeouts timeouts;
-  CeilingRates ceilings;  // empty: the worker measures them once, in about half a second
+  CeilingRates ceilings;  // empty: the worker measures them first, in about a second
+  int ceiling_doubts = 4;  // how often they are measured again before a time below the roofline is called implausible
 };
 
 /// A workload, and what its inputs hold where that is not free (shapes, axes, indices); empty: all made up.

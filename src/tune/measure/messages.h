@@ -53,6 +53,11 @@ struct InstanceId {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(InstanceId, provider, config, copy)
 
+struct BuildAheadRequest {
+  std::vector<InstanceId> ids;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BuildAheadRequest, ids)
+
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Rung, pairs, within)
 
 struct PairsRequest {

@@ -9,10 +9,14 @@
 #include "tune/measure/sandbox.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <limits>
 
 namespace attune::tune {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMostInstances = 16;  // built kernels that are kept: finalists, their default and its duplicate
 
@@ -46,6 +50,7 @@ Reply Workbench::ceilings() {
 }
 
 Reply Workbench::set_subject(const SubjectRequest& request) {
+  ahead_.clear();
   instances_.clear();
   age_.clear();
   subject_.reset();
@@ -53,11 +58,43 @@ Reply Workbench::set_subject(const SubjectRequest& request) {
   return {};
 }
 
+const Provider* Workbench::find_provider(const std::string& name) const {
+  const auto found = std::ranges::find_if(providers_, [&](const Provider* known) { return known->name() == name; });
+  return found == providers_.end() ? nullptr : *found;
+}
+
+Reply Workbench::build_ahead(const BuildAheadRequest& request) {
+  if (!subject_) throw InternalError("no workload was named yet");
+  ahead_.clear();
+  std::vector<Built> built(request.ids.size());
+  std::atomic<size_t> next = 0;
+  parallel_for(thread_count(), 1, [&](int64_t, int64_t) {
+    for (size_t i = next++; i < built.size(); i = next++) {
+      const Provider* provider = find_provider(request.ids[i].provider);
+      if (provider == nullptr || instances_.contains(request.ids[i])) continue;
+      try {
+        const auto begin = Clock::now();
+        built[i].kernel = provider->build(subject_->workload(), request.ids[i].config);
+        built[i].ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+      } catch (const std::exception&) {
+        built[i].kernel.reset();  // build() will say why
+      }
+    }
+  });
+  for (size_t i = 0; i < built.size(); ++i)
+    if (built[i].kernel) ahead_[request.ids[i]] = std::move(built[i]);
+  return {};
+}
+
+Workbench::Built Workbench::take_built(const Provider& provider, const InstanceId& id) {
+  if (auto found = ahead_.extract(id)) return std::move(found.mapped());
+  return {provider.build(subject_->workload(), id.config), 0};
+}
+
 Reply Workbench::build(const InstanceId& id) {
   if (!subject_) throw InternalError("no workload was named yet");
-  const auto provider =
-      std::ranges::find_if(providers_, [&](const Provider* known) { return known->name() == id.provider; });
-  if (provider == providers_.end())
+  const Provider* provider = find_provider(id.provider);
+  if (provider == nullptr)
     return failure(Outcome::refused, fmt::format("there is no provider '{}'", id.provider));
   std::erase(age_, id);
   age_.push_back(id);
@@ -67,9 +104,12 @@ Reply Workbench::build(const InstanceId& id) {
     age_.erase(age_.begin());
   }
   try {
-    auto kernel = (*provider)->build(subject_->workload(), id.config);
-    if (!kernel) return failure(Outcome::compile_failed, "the provider built nothing");
-    instances_[id] = std::make_unique<KernelInstance>(std::move(kernel), *subject_);
+    Built built = take_built(*provider, id);
+    if (!built.kernel) return failure(Outcome::compile_failed, "the provider built nothing");
+    instances_[id] = std::make_unique<KernelInstance>(std::move(built.kernel), *subject_);
+    Reply reply;
+    reply.elapsed_ms = built.ms;
+    return reply;
   } catch (const UserError& error) {
     return failure(Outcome::refused, error.what());
   } catch (const std::bad_alloc&) {
@@ -77,7 +117,6 @@ Reply Workbench::build(const InstanceId& id) {
   } catch (const std::exception& error) {
     return failure(Outcome::compile_failed, error.what());
   }
-  return {};
 }
 
 KernelInstance& Workbench::instance(const InstanceId& id) {

@@ -57,6 +57,7 @@ Reply dispatch(Workbench& bench, const Json& request) {
   if (what == "prepare") return bench.prepare(with.get<PrepareRequest>());
   if (what == "ceilings") return bench.ceilings();
   if (what == "subject") return bench.set_subject(with.get<SubjectRequest>());
+  if (what == "build_ahead") return bench.build_ahead(with.get<BuildAheadRequest>());
   if (what == "build") return bench.build(with.get<InstanceId>());
   if (what == "verify") return bench.verify(with.get<InstanceId>());
   if (what == "pairs") return bench.pairs(with.get<PairsRequest>());
@@ -79,7 +80,7 @@ Reply answer(Workbench& bench, const std::string& payload) {
     reply.outcome = Outcome::infrastructure;
     reply.message = error.what();
   }
-  reply.elapsed_ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+  reply.elapsed_ms += std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   return reply;
 }
 

@@ -122,6 +122,11 @@ WorkerLink::Answer WorkerLink::set_subject(const MeasureTask& task) {
   return answer;
 }
 
+void WorkerLink::build_ahead(std::span<const InstanceId> ids) {
+  if (ids.size() > 1)
+    ask("build_ahead", BuildAheadRequest{{ids.begin(), ids.end()}}, options_.timeouts.build);
+}
+
 WorkerLink::Answer WorkerLink::make_ready(const InstanceId& id, Stage& stage) {
   stage = Stage::build;
   Answer answer = build(id);
@@ -150,8 +155,7 @@ bool WorkerLink::measure_ceilings() {
 }
 
 bool WorkerLink::raise_ceilings() {
-  constexpr int kMost = 4;
-  return ceilings_raised_++ < kMost && measure_ceilings();
+  return ceilings_raised_++ < options_.ceiling_doubts && measure_ceilings();
 }
 
 }  // namespace attune::tune

@@ -22,6 +22,9 @@ class WorkerLink {
   void replace_worker() { worker_.reset(); }
   /// Makes the task the worker's subject, unless it is.
   Answer set_subject(const MeasureTask& task);
+  /// Starts on several at once, on all threads; each still has to be built, which is quick then. What fails here fails
+  /// again when it is its turn, where it counts.
+  void build_ahead(std::span<const InstanceId> ids);
   Answer build(const InstanceId& id) { return ask("build", id, options_.timeouts.build); }
   Answer verify(const InstanceId& id) { return ask("verify", id, options_.timeouts.verify); }
   Answer pairs(const PairsRequest& request) { return ask("pairs", request, options_.timeouts.time); }
