@@ -15,8 +15,8 @@
 namespace attune {
 namespace {
 
-/// When the search pauses for a look at the model, in seconds: early and often, so that most of the gain is there within
-/// the first minute however long the job may take.
+/// When the search pauses for a look at the model, in seconds: early and often, so that most of the gain is there
+/// within the first minute however long the job may take.
 std::vector<double> pauses(double budget_s) {
   constexpr double kFirst = 12.5, kFirstShare = 0.35, kGrowth = 1.6;
   std::vector<double> result;

@@ -36,7 +36,7 @@ struct MeasurerOptions {
   int64_t memory_limit_bytes = -1;  // of the worker, beyond its own; 0: none, -1: most of what the machine has free
   uint64_t seed = 1;                // of inputs and orders
   MeasureTimeouts timeouts;
-  CeilingRates ceilings;  // empty: the worker measures them first, in about a second
+  CeilingRates ceilings;   // empty: the worker measures them first, in about a second
   int ceiling_doubts = 4;  // how often they are measured again before a time below the roofline is called implausible
 };
 

@@ -94,8 +94,7 @@ Workbench::Built Workbench::take_built(const Provider& provider, const InstanceI
 Reply Workbench::build(const InstanceId& id) {
   if (!subject_) throw InternalError("no workload was named yet");
   const Provider* provider = find_provider(id.provider);
-  if (provider == nullptr)
-    return failure(Outcome::refused, fmt::format("there is no provider '{}'", id.provider));
+  if (provider == nullptr) return failure(Outcome::refused, fmt::format("there is no provider '{}'", id.provider));
   std::erase(age_, id);
   age_.push_back(id);
   if (instances_.contains(id)) return {};

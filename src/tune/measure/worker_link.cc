@@ -123,8 +123,7 @@ WorkerLink::Answer WorkerLink::set_subject(const MeasureTask& task) {
 }
 
 void WorkerLink::build_ahead(std::span<const InstanceId> ids) {
-  if (ids.size() > 1)
-    ask("build_ahead", BuildAheadRequest{{ids.begin(), ids.end()}}, options_.timeouts.build);
+  if (ids.size() > 1) ask("build_ahead", BuildAheadRequest{{ids.begin(), ids.end()}}, options_.timeouts.build);
 }
 
 WorkerLink::Answer WorkerLink::make_ready(const InstanceId& id, Stage& stage) {
@@ -154,8 +153,6 @@ bool WorkerLink::measure_ceilings() {
   return higher;
 }
 
-bool WorkerLink::raise_ceilings() {
-  return ceilings_raised_++ < options_.ceiling_doubts && measure_ceilings();
-}
+bool WorkerLink::raise_ceilings() { return ceilings_raised_++ < options_.ceiling_doubts && measure_ceilings(); }
 
 }  // namespace attune::tune
