@@ -100,12 +100,16 @@ VariantGroup auto_variants() {
     group.variants.push_back(
         variant<tune::AutoSearch>(name, options, tune::GuideOptions{.polish_share = polish_share}));
   };
-  add("as shipped", 0.35, [](auto&) {});
-  add("model and gp", 0.35, [](auto& options) { options.members = {"model", "gp"}; });
-  add("tpe and gp", 0.35, [](auto& options) { options.members = {"tpe", "gp"}; });
-  add("20 first", 0.35, [](auto& options) { options.initial = 20; });
-  add("polish 0.2", 0.2, [](auto&) {});
-  add("polish 0.5", 0.5, [](auto&) {});
+  add("as shipped", 0.5, [](auto&) {});
+  add("12 first", 0.5, [](auto& options) { options.initial = 12; });
+  add("polish 0.35", 0.35, [](auto&) {});
+  add("12 first, polish 0.35", 0.35, [](auto& options) { options.initial = 12; });
+  add("16 first, polish 0.35", 0.35, [](auto& options) { options.initial = 16; });
+  add("24 first, polish 0.35", 0.35, [](auto& options) { options.initial = 24; });
+  add("model and gp, 12 first, polish 0.35", 0.35, [](auto& options) {
+    options.members = {"model", "gp"};
+    options.initial = 12;
+  });
   return group;
 }
 

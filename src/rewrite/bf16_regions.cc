@@ -60,10 +60,26 @@ bool is_listed(std::string_view op, std::span<const std::string_view> list) {
   return std::ranges::find(list, op) != list.end();
 }
 
+/// Whether a kernel takes it in bf16: others would fall back to one that is slower than f32.
+bool is_common_lstm(const Graph& graph, const Node& node) {
+  constexpr size_t kWeights[] = {1, 2, 3}, kLengths = 4, kPeepholes = 7;
+  const auto has = [&](size_t i) { return i < node.inputs.size() && node.inputs[i] != kNoValue; };
+  if (node.op != "LSTM" || has(kLengths) || has(kPeepholes)) return false;
+  for (const size_t i : kWeights)
+    if (has(i) && !graph.value(node.inputs[i]).is_constant()) return false;
+  return std::ranges::all_of(node.attributes, [](const auto& attribute) {
+    return attribute.first == "hidden_size" || attribute.first == "direction";
+  });
+}
+
+bool is_product(const Graph& graph, const Node& node) {
+  return is_listed(node.op, kProducts) || is_common_lstm(graph, node);
+}
+
 bool can_follow_type(const Node& node) {
   const bool known = node.domain.empty() || node.domain == "attune";  // the latter are of our own rewriting
   // Second outputs of normalisations are statistics, which stay f32.
-  const bool parts = node.op == "Split" || node.op == "ChannelShuffle" || node.op == "MaxPool";
+  const bool parts = node.op == "Split" || node.op == "ChannelShuffle" || node.op == "MaxPool" || node.op == "LSTM";
   return known && !node.outputs.empty() && node.outputs[0] != kNoValue && (node.outputs.size() == 1 || parts);
 }
 
@@ -98,7 +114,7 @@ std::vector<NodeId> select_bf16(const Graph& graph, const GraphFacts& facts, con
     const Node& node = graph.nodes()[i];
     if (left_alone.count(node.name) > 0 || !can_follow_type(node)) continue;
     if (facts.types[static_cast<size_t>(node.outputs[0])].dtype != DType::f32) continue;
-    if (is_listed(node.op, kProducts)) {
+    if (is_product(graph, node)) {
       selected[i] = static_cast<NodeId>(i);
     } else if (is_listed(node.op, kFollowers)) {
       for (const ValueId id : node.inputs)

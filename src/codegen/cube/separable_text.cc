@@ -43,9 +43,13 @@ class Writer {
     text_.line("{} between[{}] __attribute__((aligned(64)));", middle, band_rows() * first.dst_strides.row);
     text_.open("for (long task = begin; task < end; ++task)");
     text_.line("const long image = task / {0}, band = task % {0};", bands());
-    text_.line("// The first convolution writes as if all rows were there; those of the band are.");
-    text_.line("void* const rows[] = {{between - (image * {} + band * {})}};", first.dst_strides.image,
-               band_rows() * first.dst_strides.row);
+    text_.line(
+        "// The first convolution writes as if all rows were there; those of the band are. As a number, for no "
+        "pointer");
+    text_.line("// may leave its array.");
+    text_.line("const unsigned long first = (unsigned long)between - sizeof *between * (image * {} + band * {});",
+               first.dst_strides.image, band_rows() * first.dst_strides.row);
+    text_.line("void* const rows[] = {{(void*)first}};");
     text_.line("const void* const map[] = {{inputs[0], nullptr{}}};",
                shape_.depthwise_bias < 0 ? "" : fmt::format(", inputs[{}]", shape_.depthwise_bias));
     text_.line("depthwise::rows(map, rows, prepared, workspace, task, task + 1);");

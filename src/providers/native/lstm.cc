@@ -1,9 +1,11 @@
 #include "providers/native/lstm.h"
 
+#include "base/float_types.h"
 #include "base/parallel.h"
 #include "base/spin_barrier.h"
 #include "ops/context.h"
 #include "providers/native/lstm_loops.h"
+#include "providers/native/widened_kernel.h"
 
 #include <algorithm>
 #include <array>
@@ -40,10 +42,12 @@ bool has_default_activations(const OpContext& context) {
 }
 
 std::variant<Shape, Refusal> shape_of(const Workload& workload) {
+  const DType dtype = workload.input(kX).dtype;
   for (const auto* specs : {&workload.inputs, &workload.outputs})
     for (const auto& spec : *specs)
-      if (spec && (spec->dtype != DType::f32 || spec->layout != Layout::plain))
-        return refuse("the native LSTM takes plain f32 operands, got {}", to_text(spec));
+      if (spec &&
+          (spec->dtype != dtype || (dtype != DType::f32 && dtype != DType::bf16) || spec->layout != Layout::plain))
+        return refuse("the native LSTM takes plain operands, all f32 or all bf16, got {}", to_text(spec));
   for (const size_t i : {kW, kR, kB})
     if (workload.has_input(i) && !workload.input(i).constant)
       return refuse("the native LSTM packs its weights ahead of time, and input {} is not constant", i);
@@ -66,54 +70,66 @@ std::variant<Shape, Refusal> shape_of(const Workload& workload) {
   return shape;
 }
 
-/// [directions, 4 * hidden, depth] → [directions][panels][depth][4][lanes], padding units zero.
-Tensor packed_panels(const Tensor& weights, const Shape& shape, int64_t depth) {
-  Tensor result = Tensor::lasting(DType::f32, {shape.directions, shape.panels, depth, kGates, shape.lanes});
-  const float* src = weights.data<float>();
-  float* dst = result.mutable_data<float>();
+// Elements as the loops take them: f32 as it is, bf16 as its bits.
+float to_float(float value) { return value; }
+float to_float(uint16_t bits) { return float_detail::bfloat16_to_float(bits); }
+template <class T> T from_float(float value) {
+  if constexpr (std::is_same_v<T, float>)
+    return value;
+  else
+    return float_detail::float_to_bfloat16(value);
+}
+
+template <class T> constexpr DType kWeightsType = std::is_same_v<T, float> ? DType::f32 : DType::u32;
+
+/// [directions, 4 * hidden, depth] → [directions][panels][depth or pairs][4][lanes], padding units zero.
+template <class T> Tensor packed_panels(const Tensor& weights, const Shape& shape, int64_t depth) {
+  constexpr int64_t kEach = LstmWeights<T>::depth;
+  const int64_t rows = (depth + kEach - 1) / kEach;
+  Tensor result = Tensor::lasting(kWeightsType<T>, {shape.directions, shape.panels, rows, kGates, shape.lanes});
+  const T* src = reinterpret_cast<const T*>(weights.bytes());
+  T* dst = reinterpret_cast<T*>(result.mutable_bytes());
+  std::memset(dst, 0, static_cast<size_t>(result.size_bytes()));
   for (int64_t d = 0; d < shape.directions; ++d)
     for (int64_t gate = 0; gate < kGates; ++gate)
       for (int64_t unit = 0; unit < shape.hidden; ++unit) {
-        const float* row = src + ((d * kGates + gate) * shape.hidden + unit) * depth;
-        float* panel = dst + (d * shape.panels + unit / shape.lanes) * depth * kGates * shape.lanes;
-        for (int64_t k = 0; k < depth; ++k) panel[(k * kGates + gate) * shape.lanes + unit % shape.lanes] = row[k];
+        const T* row = src + ((d * kGates + gate) * shape.hidden + unit) * depth;
+        T* panel = dst + (d * shape.panels + unit / shape.lanes) * rows * kEach * kGates * shape.lanes;
+        for (int64_t k = 0; k < depth; ++k)
+          panel[((k / kEach * kGates + gate) * shape.lanes + unit % shape.lanes) * kEach + k % kEach] = row[k];
       }
   return result;
 }
 
 /// The sum of ONNX's two biases, [directions, 8 * hidden] → [directions][panels][4][lanes].
-Tensor packed_bias(const Tensor* bias, const Shape& shape) {
+template <class T> Tensor packed_bias(const Tensor* bias, const Shape& shape) {
   Tensor result = Tensor::zeros(DType::f32, {shape.directions, shape.panels, kGates, shape.lanes});
   if (bias == nullptr) return result;
-  const float* src = bias->data<float>();
+  const T* src = reinterpret_cast<const T*>(bias->bytes());
   float* dst = result.mutable_data<float>();
   for (int64_t d = 0; d < shape.directions; ++d)
     for (int64_t gate = 0; gate < kGates; ++gate)
       for (int64_t unit = 0; unit < shape.hidden; ++unit) {
         const int64_t from = (d * 2 * kGates + gate) * shape.hidden + unit;
         dst[((d * shape.panels + unit / shape.lanes) * kGates + gate) * shape.lanes + unit % shape.lanes] =
-            src[from] + src[from + kGates * shape.hidden];
+            to_float(src[from]) + to_float(src[from + kGates * shape.hidden]);
       }
   return result;
 }
 
-const float* floats(const std::byte* bytes) { return reinterpret_cast<const float*>(bytes); }
-float* floats(std::byte* bytes) { return reinterpret_cast<float*>(bytes); }
-
-class LstmKernel final : public Kernel {
+/// T: float, or uint16_t for bf16. Cells and projected inputs are f32 in either case.
+template <class T> class LstmKernel final : public Kernel {
  public:
   LstmKernel(const Workload& workload, const Shape& shape, int threads)
-      : shape_(shape), loops_(lstm_loops()), threads_(threads), has_bias_(workload.has_input(kB)) {}
+      : shape_(shape), steps_(lstm_loops().steps<T>()), threads_(threads), has_bias_(workload.has_input(kB)) {}
 
-  int64_t workspace_bytes() const override {
-    return shape_.directions * direction_floats() * static_cast<int64_t>(sizeof(float));
-  }
+  int64_t workspace_bytes() const override { return shape_.directions * direction_bytes(); }
 
   std::vector<Tensor> prepare(std::span<const Tensor* const> constants) const override {
     std::vector<Tensor> prepared;
-    prepared.push_back(packed_panels(*constants[kW], shape_, shape_.inputs));
-    prepared.push_back(packed_panels(*constants[kR], shape_, shape_.hidden));
-    prepared.push_back(packed_bias(has_bias_ ? constants[kB] : nullptr, shape_));
+    prepared.push_back(packed_panels<T>(*constants[kW], shape_, shape_.inputs));
+    prepared.push_back(packed_panels<T>(*constants[kR], shape_, shape_.hidden));
+    prepared.push_back(packed_bias<T>(has_bias_ ? constants[kB] : nullptr, shape_));
     return prepared;
   }
   bool takes_over(int i) const override {
@@ -137,43 +153,48 @@ class LstmKernel final : public Kernel {
   }
 
  private:
-  int64_t state_floats() const { return shape_.batch * shape_.hidden; }
+  using Weights = typename LstmWeights<T>::type;
+
+  int64_t state_size() const { return shape_.batch * shape_.hidden; }
   int64_t projected_floats() const { return shape_.chunk_steps() * shape_.batch * shape_.gate_row(); }
+  int64_t cell_floats() const { return shape_.batch * shape_.padded(); }
   /// The projected chunk, the padded cell, and two states for those steps whose state has no place in an output.
-  int64_t direction_floats() const {
-    const int64_t used = projected_floats() + shape_.batch * shape_.padded() + 2 * state_floats();
-    return (used + 15) / 16 * 16;
+  int64_t direction_bytes() const {
+    const int64_t used = (projected_floats() + cell_floats()) * static_cast<int64_t>(sizeof(float)) +
+                         2 * state_size() * static_cast<int64_t>(sizeof(T));
+    return (used + 63) / 64 * 64;
   }
 
-  void load_cell(const float* initial, float* cell) const {
-    std::memset(cell, 0, static_cast<size_t>(shape_.batch * shape_.padded()) * sizeof(float));
+  void load_cell(const T* initial, float* cell) const {
+    std::memset(cell, 0, static_cast<size_t>(cell_floats()) * sizeof(float));
     for (int64_t b = 0; initial != nullptr && b < shape_.batch; ++b)
-      std::memcpy(cell + b * shape_.padded(), initial + b * shape_.hidden,
-                  static_cast<size_t>(shape_.hidden) * sizeof(float));
+      for (int64_t unit = 0; unit < shape_.hidden; ++unit)
+        cell[b * shape_.padded() + unit] = to_float(initial[b * shape_.hidden + unit]);
   }
 
   /// The part of one direction that a member of its group does: a range of the units, in all steps.
   void run_direction(const KernelArguments& arguments, int64_t d, int member, int members, SpinBarrier& barrier) const {
     const int64_t begin = shape_.panels * member / members, end = shape_.panels * (member + 1) / members;
-    float* projected = floats(arguments.workspace) + d * direction_floats();
+    float* projected = reinterpret_cast<float*>(arguments.workspace + d * direction_bytes());
     float* cell = projected + projected_floats();
-    float* spare[2] = {cell + shape_.batch * shape_.padded(), cell + shape_.batch * shape_.padded() + state_floats()};
+    T* first_spare = reinterpret_cast<T*>(cell + cell_floats());
+    T* spare[2] = {first_spare, first_spare + state_size()};
     const auto input = [&](size_t i) {
-      return i < arguments.inputs.size() && arguments.inputs[i] ? floats(arguments.inputs[i]) : nullptr;
+      return i < arguments.inputs.size() ? reinterpret_cast<const T*>(arguments.inputs[i]) : nullptr;
     };
     const auto output = [&](size_t i) {
-      return i < arguments.outputs.size() && arguments.outputs[i] ? floats(arguments.outputs[i]) : nullptr;
+      return i < arguments.outputs.size() ? reinterpret_cast<T*>(arguments.outputs[i]) : nullptr;
     };
-    const float* initial_h = input(kInitialH);
-    const float* initial_c = input(kInitialC);
+    const T* initial_h = input(kInitialH);
+    const T* initial_c = input(kInitialC);
     if (member == 0) {
-      load_cell(initial_c == nullptr ? nullptr : initial_c + d * state_floats(), cell);
-      if (initial_h == nullptr) std::memset(spare[1], 0, static_cast<size_t>(state_floats()) * sizeof(float));
+      load_cell(initial_c == nullptr ? nullptr : initial_c + d * state_size(), cell);
+      if (initial_h == nullptr) std::memset(spare[1], 0, static_cast<size_t>(state_size()) * sizeof(T));
     }
     barrier.wait();
 
     const bool backwards = shape_.reverse || d == 1;
-    const float* h = initial_h == nullptr ? spare[1] : initial_h + d * state_floats();
+    const T* h = initial_h == nullptr ? spare[1] : initial_h + d * state_size();
     for (int64_t first = 0; first < shape_.steps; first += shape_.chunk_steps()) {
       const int64_t count = std::min(shape_.chunk_steps(), shape_.steps - first);
       // Steps lie in memory in the order of time, whichever way they are walked.
@@ -181,8 +202,8 @@ class LstmKernel final : public Kernel {
       project(arguments, d, oldest * shape_.batch, count * shape_.batch, begin, end, projected);
       for (int64_t i = 0; i < count; ++i) {
         const int64_t within = backwards ? count - 1 - i : i;
-        float* out = output(kY) != nullptr ? output(kY) + ((oldest + within) * shape_.directions + d) * state_floats()
-                                           : spare[(first + i) % 2];
+        T* out = output(kY) != nullptr ? output(kY) + ((oldest + within) * shape_.directions + d) * state_size()
+                                       : spare[(first + i) % 2];
         step(arguments, d, h, projected + within * shape_.batch * shape_.gate_row(), cell, out, begin, end);
         barrier.wait();
         h = out;
@@ -191,38 +212,41 @@ class LstmKernel final : public Kernel {
     if (member == 0) store_last(h, cell, d, output(kLastH), output(kLastC));
   }
 
+  /// Panel `panel` of direction `d` among the prepared weights of that depth.
+  const Weights* panel_of(const Tensor& weights, int64_t d, int64_t panel, int64_t depth) const {
+    constexpr int64_t kEach = LstmWeights<T>::depth;
+    return weights.data<Weights>() +
+           (d * shape_.panels + panel) * ((depth + kEach - 1) / kEach) * kGates * shape_.lanes;
+  }
+
   void project(const KernelArguments& arguments, int64_t d, int64_t first_row, int64_t rows, int64_t begin, int64_t end,
                float* projected) const {
-    const int64_t panel_floats = shape_.inputs * kGates * shape_.lanes;
+    const T* x = reinterpret_cast<const T*>(arguments.inputs[kX]) + first_row * shape_.inputs;
     for (int64_t panel = begin; panel < end; ++panel)
-      loops_.project(floats(arguments.inputs[kX]) + first_row * shape_.inputs, rows, shape_.inputs,
-                     arguments.prepared[0].data<float>() + (d * shape_.panels + panel) * panel_floats,
+      steps_.project(x, rows, shape_.inputs, panel_of(arguments.prepared[0], d, panel, shape_.inputs),
                      arguments.prepared[2].data<float>() + (d * shape_.panels + panel) * kGates * shape_.lanes,
                      projected + panel * kGates * shape_.lanes, shape_.gate_row());
   }
 
-  void step(const KernelArguments& arguments, int64_t d, const float* h, const float* projected, float* cell,
-            float* out, int64_t begin, int64_t end) const {
-    const int64_t panel_floats = shape_.hidden * kGates * shape_.lanes;
+  void step(const KernelArguments& arguments, int64_t d, const T* h, const float* projected, float* cell, T* out,
+            int64_t begin, int64_t end) const {
     for (int64_t panel = begin; panel < end; ++panel) {
       const int64_t unit = panel * shape_.lanes;
-      loops_.step(h, shape_.batch, shape_.hidden,
-                  arguments.prepared[1].data<float>() + (d * shape_.panels + panel) * panel_floats,
+      steps_.step(h, shape_.batch, shape_.hidden, panel_of(arguments.prepared[1], d, panel, shape_.hidden),
                   projected + panel * kGates * shape_.lanes, shape_.gate_row(), cell + unit, shape_.padded(),
                   out + unit, std::min(shape_.lanes, shape_.hidden - unit));
     }
   }
 
-  void store_last(const float* h, const float* cell, int64_t d, float* last_h, float* last_c) const {
-    if (last_h != nullptr)
-      std::memcpy(last_h + d * state_floats(), h, static_cast<size_t>(state_floats()) * sizeof(float));
+  void store_last(const T* h, const float* cell, int64_t d, T* last_h, T* last_c) const {
+    if (last_h != nullptr) std::memcpy(last_h + d * state_size(), h, static_cast<size_t>(state_size()) * sizeof(T));
     for (int64_t b = 0; last_c != nullptr && b < shape_.batch; ++b)
-      std::memcpy(last_c + d * state_floats() + b * shape_.hidden, cell + b * shape_.padded(),
-                  static_cast<size_t>(shape_.hidden) * sizeof(float));
+      for (int64_t unit = 0; unit < shape_.hidden; ++unit)
+        last_c[d * state_size() + b * shape_.hidden + unit] = from_float<T>(cell[b * shape_.padded() + unit]);
   }
 
   Shape shape_;
-  const LstmLoops& loops_;
+  const LstmSteps<T>& steps_;
   int threads_;  // for each direction
   bool has_bias_;
 };
@@ -243,6 +267,32 @@ int threads_of(const Config& config, const Shape& shape) {
   return threads;
 }
 
+/// Whether operands of bf16 are multiplied as such; else they are widened.
+bool multiplies_bf16(const Config& config) {
+  const auto found = config.find("multiply");
+  const std::string_view how = found == config.end() ? "" : std::string_view(found->second);
+  if (how == "f32") return false;
+  if (how != "bf16")
+    throw UserError("'{}' does not configure an LSTM of bf16; expected multiply=bf16 or f32", to_text(config));
+  if (lstm_loops().bf16.step == nullptr) throw UserError("multiply=bf16 needs AMX tiles, which this machine lacks");
+  return true;
+}
+
+/// Each config once for each way to multiply that there is, the better by rule first.
+std::vector<Config> with_multiply(const std::vector<Config>& configs, const Shape& shape) {
+  // A tile of weights takes as long to load for one row as for sixteen.
+  constexpr int64_t kEnoughRows = 4;
+  std::vector<const char*> ways = {"f32"};
+  if (lstm_loops().bf16.step != nullptr) ways.insert(shape.batch >= kEnoughRows ? ways.begin() : ways.end(), "bf16");
+  std::vector<Config> result;
+  for (const char* way : ways)
+    for (Config config : configs) {
+      config["multiply"] = way;
+      result.push_back(std::move(config));
+    }
+  return result;
+}
+
 }  // namespace
 
 std::variant<Offer, Refusal> offer_lstm(const Workload& workload) {
@@ -252,12 +302,13 @@ std::variant<Offer, Refusal> offer_lstm(const Workload& workload) {
   // Threads that share a direction meet after each step, which costs a good part of a microsecond: worth it when a step
   // reads at least this much of the weights.
   constexpr int64_t kWorthSharing = 256 << 10;
-  const int64_t weights = known.hidden * known.gate_row() * static_cast<int64_t>(sizeof(float));
+  const int64_t weights = known.hidden * known.gate_row() * (bit_width(workload.input(kX).dtype) / 8);
   Offer offer{{{{"threads", "1"}}}};
   if (const int most = most_threads(known); most > 1) {
     offer.configs.push_back({{"threads", std::to_string(most)}});
     if (weights >= kWorthSharing) std::swap(offer.configs[0], offer.configs[1]);
   }
+  if (workload.input(kX).dtype == DType::bf16) offer.configs = with_multiply(offer.configs, known);
   return offer;
 }
 
@@ -265,7 +316,10 @@ std::unique_ptr<Kernel> build_lstm(const Workload& workload, const Config& confi
   const auto shape = shape_of(workload);
   if (const auto* refusal = std::get_if<Refusal>(&shape)) throw UserError("{}", refusal->reason);
   const Shape& known = std::get<Shape>(shape);
-  return std::make_unique<LstmKernel>(workload, known, threads_of(config, known));
+  const int threads = threads_of(config, known);
+  if (workload.input(kX).dtype == DType::f32) return std::make_unique<LstmKernel<float>>(workload, known, threads);
+  if (multiplies_bf16(config)) return std::make_unique<LstmKernel<uint16_t>>(workload, known, threads);
+  return widen_kernel(workload, std::make_unique<LstmKernel<float>>(widened_workload(workload), known, threads));
 }
 
 }  // namespace attune::native

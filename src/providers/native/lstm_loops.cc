@@ -1,14 +1,16 @@
 #include "providers/native/lstm_loops.h"
 
-#include "device/cpu/cpu_info.h"
+#include "codegen/isa.h"
+#include "device/cpu/amx.h"
 
 namespace attune::native {
 
 const LstmLoops& lstm_loops() {
 #ifdef __x86_64__
-  const CpuInfo& info = cpu_info();
-  if (has_isa(info, "avx512f")) return kLstmAvx512;
-  if (has_isa(info, "avx2") && has_isa(info, "fma")) return kLstmAvx2;
+  static const bool has_tiles = usable_isa() >= Isa::amx && request_amx();
+  if (has_tiles) return kLstmAmx;
+  if (usable_isa() >= Isa::avx512) return kLstmAvx512;
+  if (usable_isa() >= Isa::avx2) return kLstmAvx2;
 #endif
   return kLstmBaseline;
 }

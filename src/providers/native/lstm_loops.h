@@ -7,28 +7,56 @@ namespace attune::native {
 
 inline constexpr int64_t kGates = 4;  // in ONNX's order: input, output, forget, cell
 
-/// A panel is a matrix [depth][4 gates][lanes]: the weights of `lanes` neighbouring units.
-struct LstmLoops {
-  const char* name;
-  int64_t lanes;
+/// What a panel of weights consists of: numbers, or pairs of bf16 that follow each other in the depth, the first in the
+/// lower half.
+template <class T> struct LstmWeights;
+template <> struct LstmWeights<float> {
+  using type = float;
+  static constexpr int64_t depth = 1;  // of one element
+};
+template <> struct LstmWeights<uint16_t> {
+  using type = uint32_t;
+  static constexpr int64_t depth = 2;
+};
+
+/// For operands of f32, or of bf16 as its bits (none where the processor does not multiply bf16 faster). A panel is a
+/// matrix [depth][4 gates][lanes]: the weights of `lanes` neighbouring units. What is summed up, the projected inputs
+/// and the cells are f32 in either case.
+template <class T> struct LstmSteps {
+  using Weights = typename LstmWeights<T>::type;
 
   /// out[row] = bias + x[row] * panel, for all rows. `bias` and each row of `out` hold 4 * lanes numbers.
-  void (*project)(const float* x, int64_t rows, int64_t depth, const float* panel, const float* bias, float* out,
+  void (*project)(const T* x, int64_t rows, int64_t depth, const Weights* panel, const float* bias, float* out,
                   int64_t out_stride);
 
   /// One time step of one panel's units for all rows of a batch: gates = projected[row] + h[row] * panel, then the
   /// cell. `cell` is read and updated; `valid` units are written to `h_out`, the others of the panel are padding.
-  void (*step)(const float* h, int64_t rows, int64_t depth, const float* panel, const float* projected,
-               int64_t projected_stride, float* cell, int64_t cell_stride, float* h_out, int64_t valid);
+  void (*step)(const T* h, int64_t rows, int64_t depth, const Weights* panel, const float* projected,
+               int64_t projected_stride, float* cell, int64_t cell_stride, T* h_out, int64_t valid);
+};
+
+struct LstmLoops {
+  const char* name;
+  int64_t lanes;
+  LstmSteps<float> f32;
+  LstmSteps<uint16_t> bf16;
+
+  template <class T> const LstmSteps<T>& steps() const {
+    if constexpr (LstmWeights<T>::depth == 1)
+      return f32;
+    else
+      return bf16;
+  }
 };
 
 extern const LstmLoops kLstmBaseline;  // any processor of the architecture
 #ifdef __x86_64__
 extern const LstmLoops kLstmAvx2;    // with FMA
 extern const LstmLoops kLstmAvx512;  // AVX-512F
+extern const LstmLoops kLstmAmx;     // and tiles of bf16
 #endif
 
-/// The widest that this machine runs.
+/// The best that this machine runs.
 const LstmLoops& lstm_loops();
 
 }  // namespace attune::native

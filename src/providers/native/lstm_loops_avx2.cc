@@ -4,6 +4,6 @@
 
 namespace attune::native {
 
-const LstmLoops kLstmAvx2{"avx2", LANES, project, step};
+const LstmLoops kLstmAvx2{"avx2", LANES, {project, step}, {nullptr, nullptr}};
 
 }  // namespace attune::native

@@ -4,6 +4,6 @@
 
 namespace attune::native {
 
-const LstmLoops kLstmAvx512{"avx512", LANES, project, step};
+const LstmLoops kLstmAvx512{"avx512", LANES, {project, step}, {nullptr, nullptr}};
 
 }  // namespace attune::native

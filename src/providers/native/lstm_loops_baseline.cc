@@ -4,6 +4,6 @@
 
 namespace attune::native {
 
-const LstmLoops kLstmBaseline{"baseline", LANES, project, step};
+const LstmLoops kLstmBaseline{"baseline", LANES, {project, step}, {nullptr, nullptr}};
 
 }  // namespace attune::native

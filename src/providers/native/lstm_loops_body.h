@@ -16,14 +16,39 @@ inline Vector hyperbolic_tangent(Vector x) {
   return 1.0F - 2.0F / (exponential(2.0F * bounded) + 1.0F);
 }
 
+/// Adds the products of two pairs of bf16 to each lane.
+ALWAYS_INLINE Vector dot(Vector sum, int32_t x, IntVector w) {
+  constexpr int32_t kUpper = -65536;
+  const Vector first = (Vector)(IntVector{} + (x << 16)), second = (Vector)(IntVector{} + (x & kUpper));
+  return sum + first * (Vector)(w << 16) + second * (Vector)(w & kUpper);
+}
+
+ALWAYS_INLINE IntVector load(const uint32_t* p) { return *reinterpret_cast<const IntVector*>(p); }
+
+/// What the weights of one depth are multiplied with: a number, or a pair.
+ALWAYS_INLINE float factor(const float* x) { return *x; }
+ALWAYS_INLINE int32_t factor(const uint16_t* x) {
+  int32_t pair;
+  __builtin_memcpy(&pair, x, sizeof pair);
+  return pair;
+}
+
 /// The gates of one row.
 struct Row {
   Vector i, o, f, c;
-  void start(const float* at) {
+  ALWAYS_INLINE void start(const float* at) {
     i = load(at), o = load(at + LANES), f = load(at + 2 * LANES), c = load(at + 3 * LANES);
   }
-  void add(float x, Vector wi, Vector wo, Vector wf, Vector wc) { i += x * wi, o += x * wo, f += x * wf, c += x * wc; }
-  void write(float* at) const {
+  ALWAYS_INLINE void add(const float* at) {
+    i += load(at), o += load(at + LANES), f += load(at + 2 * LANES), c += load(at + 3 * LANES);
+  }
+  ALWAYS_INLINE void add(float x, Vector wi, Vector wo, Vector wf, Vector wc) {
+    i += x * wi, o += x * wo, f += x * wf, c += x * wc;
+  }
+  ALWAYS_INLINE void add(int32_t x, IntVector wi, IntVector wo, IntVector wf, IntVector wc) {
+    i = dot(i, x, wi), o = dot(o, x, wo), f = dot(f, x, wf), c = dot(c, x, wc);
+  }
+  ALWAYS_INLINE void write(float* at) const {
     store(at, i), store(at + LANES, o), store(at + 2 * LANES, f), store(at + 3 * LANES, c);
   }
 };
@@ -33,20 +58,33 @@ struct Tile {
   Row a, b, c, d, e, f;
 };
 
-template <int kRows>
-inline void accumulate(Tile& t, const float* x, int64_t stride, int64_t depth, const float* panel) {
-  for (int64_t k = 0; k < depth; ++k, panel += kGates * LANES) {
-    const Vector wi = load(panel), wo = load(panel + LANES), wf = load(panel + 2 * LANES), wc = load(panel + 3 * LANES);
-    t.a.add(x[k], wi, wo, wf, wc);
-    if constexpr (kRows > 1) t.b.add(x[stride + k], wi, wo, wf, wc);
-    if constexpr (kRows > 2) t.c.add(x[2 * stride + k], wi, wo, wf, wc);
-    if constexpr (kRows > 3) t.d.add(x[3 * stride + k], wi, wo, wf, wc);
-    if constexpr (kRows > 4) t.e.add(x[4 * stride + k], wi, wo, wf, wc);
-    if constexpr (kRows > 5) t.f.add(x[5 * stride + k], wi, wo, wf, wc);
-  }
+/// One element of the depth of the weights; factor_of(row) is what it is multiplied with.
+template <int kRows, class Weights, class FactorOf>
+ALWAYS_INLINE void add_products(Tile& t, const Weights* panel, FactorOf&& factor_of) {
+  const auto wi = load(panel), wo = load(panel + LANES), wf = load(panel + 2 * LANES), wc = load(panel + 3 * LANES);
+  t.a.add(factor_of(0), wi, wo, wf, wc);
+  if constexpr (kRows > 1) t.b.add(factor_of(1), wi, wo, wf, wc);
+  if constexpr (kRows > 2) t.c.add(factor_of(2), wi, wo, wf, wc);
+  if constexpr (kRows > 3) t.d.add(factor_of(3), wi, wo, wf, wc);
+  if constexpr (kRows > 4) t.e.add(factor_of(4), wi, wo, wf, wc);
+  if constexpr (kRows > 5) t.f.add(factor_of(5), wi, wo, wf, wc);
 }
 
-template <int kRows> inline void start(Tile& t, const float* at, int64_t stride) {
+template <int kRows, class T> ALWAYS_INLINE void accumulate(Tile& t, const T* x, int64_t stride, int64_t depth,
+                                                            const typename LstmWeights<T>::type* panel) {
+  constexpr int64_t kStep = LstmWeights<T>::depth;
+  int64_t k = 0;
+  for (; k + kStep <= depth; k += kStep, panel += kGates * LANES)
+    add_products<kRows>(
+        t, panel, [&](int64_t row) __attribute__((always_inline)) { return factor(x + row * stride + k); });
+  if constexpr (kStep > 1)
+    if (k < depth)  // an odd depth: the last number alone, its partner zero
+      add_products<kRows>(
+          t,
+          panel, [&](int64_t row) __attribute__((always_inline)) { return static_cast<int32_t>(x[row * stride + k]); });
+}
+
+template <int kRows> ALWAYS_INLINE void start(Tile& t, const float* at, int64_t stride) {
   t.a.start(at);
   if constexpr (kRows > 1) t.b.start(at + stride);
   if constexpr (kRows > 2) t.c.start(at + 2 * stride);
@@ -55,8 +93,8 @@ template <int kRows> inline void start(Tile& t, const float* at, int64_t stride)
   if constexpr (kRows > 5) t.f.start(at + 5 * stride);
 }
 
-template <int kRows> void project_tile(const float* x, int64_t depth, const float* panel, const float* bias, float* out,
-                                       int64_t out_stride) {
+template <int kRows, class T> void project_tile(const T* x, int64_t depth, const typename LstmWeights<T>::type* panel,
+                                                const float* bias, float* out, int64_t out_stride) {
   Tile t;
   start<kRows>(t, bias, 0);
   accumulate<kRows>(t, x, depth, depth, panel);
@@ -68,37 +106,55 @@ template <int kRows> void project_tile(const float* x, int64_t depth, const floa
   if constexpr (kRows > 5) t.f.write(out + 5 * out_stride);
 }
 
-inline void finish(const Row& gates, float* cell, float* h_out, int64_t valid) {
-  const Vector state = sigmoid(gates.f) * load(cell) + sigmoid(gates.i) * hyperbolic_tangent(gates.c);
-  const Vector h = sigmoid(gates.o) * hyperbolic_tangent(state);
-  store(cell, state);
+ALWAYS_INLINE void store_units(float* at, Vector h, int64_t valid) {
   if (valid == LANES) {
-    store(h_out, h);
+    store(at, h);
     return;
   }
   float units[LANES];
   store(units, h);
-  for (int64_t i = 0; i < valid; ++i) h_out[i] = units[i];
+  for (int64_t i = 0; i < valid; ++i) at[i] = units[i];
 }
 
-struct Step {
-  const float* h;
+/// Rounded to the nearest, to the even one of two; what is no number stays none.
+ALWAYS_INLINE void store_units(uint16_t* at, Vector h, int64_t valid) {
+  const IntVector bits = (IntVector)h;
+  const IntVector rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16) & 0xFFFF;
+  const IntVector is_number = (IntVector)(h == h);
+  const IntVector units = (is_number & rounded) | (~is_number & 0x7FC0);
+  typedef uint16_t ShortVector __attribute__((vector_size(LANES * sizeof(uint16_t)), aligned(2), may_alias));
+  const ShortVector narrow = __builtin_convertvector(units, ShortVector);
+  if (valid == LANES) {
+    *reinterpret_cast<ShortVector*>(at) = narrow;
+    return;
+  }
+  for (int64_t i = 0; i < valid; ++i) at[i] = narrow[i];
+}
+
+template <class T> ALWAYS_INLINE void finish(const Row& gates, float* cell, T* h_out, int64_t valid) {
+  const Vector state = sigmoid(gates.f) * load(cell) + sigmoid(gates.i) * hyperbolic_tangent(gates.c);
+  store(cell, state);
+  store_units(h_out, sigmoid(gates.o) * hyperbolic_tangent(state), valid);
+}
+
+template <class T> struct Step {
+  const T* h;
   int64_t depth;
-  const float* panel;
+  const typename LstmWeights<T>::type* panel;
   const float* projected;
   int64_t projected_stride;
   float* cell;
   int64_t cell_stride;
-  float* h_out;
+  T* h_out;
   int64_t valid;
 };
 
-template <int kRows> void step_tile(const Step& s, int64_t row) {
+template <int kRows, class T> void step_tile(const Step<T>& s, int64_t row) {
   Tile t;
   start<kRows>(t, s.projected + row * s.projected_stride, s.projected_stride);
   accumulate<kRows>(t, s.h + row * s.depth, s.depth, s.depth, s.panel);
   float* cell = s.cell + row * s.cell_stride;
-  float* out = s.h_out + row * s.depth;
+  T* out = s.h_out + row * s.depth;
   finish(t.a, cell, out, s.valid);
   if constexpr (kRows > 1) finish(t.b, cell + s.cell_stride, out + s.depth, s.valid);
   if constexpr (kRows > 2) finish(t.c, cell + 2 * s.cell_stride, out + 2 * s.depth, s.valid);
@@ -107,31 +163,36 @@ template <int kRows> void step_tile(const Step& s, int64_t row) {
   if constexpr (kRows > 5) finish(t.f, cell + 5 * s.cell_stride, out + 5 * s.depth, s.valid);
 }
 
-/// Calls body<n>(first row) with as many rows at a time as the registers hold, then with those left.
-#define ATTUNE_FOR_ROWS(rows, call)                                      \
-  do {                                                                   \
-    int64_t row = 0;                                                     \
-    for (; row + TILE_ROWS <= (rows); row += TILE_ROWS) call(TILE_ROWS); \
-    switch ((rows)-row) {                                                \
-      case 5: call(5); break;                                            \
-      case 4: call(4); break;                                            \
-      case 3: call(3); break;                                            \
-      case 2: call(2); break;                                            \
-      case 1: call(1); break;                                            \
-      default: break;                                                    \
-    }                                                                    \
+/// Calls call(n) with `row` at the first of n rows, as many at a time as the registers hold. Tiles are of about the
+/// same height, since each reads all weights of the panel: 4 + 4 is better than 6 + 2.
+#define ATTUNE_FOR_ROWS(rows, call)                             \
+  do {                                                          \
+    const int64_t tiles = ((rows) + TILE_ROWS - 1) / TILE_ROWS; \
+    for (int64_t tile = 0, row = 0; tile < tiles; ++tile) {     \
+      const int64_t next = (rows) * (tile + 1) / tiles;         \
+      switch (next - row) {                                     \
+        case 6: call(6); break;                                 \
+        case 5: call(5); break;                                 \
+        case 4: call(4); break;                                 \
+        case 3: call(3); break;                                 \
+        case 2: call(2); break;                                 \
+        default: call(1); break;                                \
+      }                                                         \
+      row = next;                                               \
+    }                                                           \
   } while (false)
 
-void project(const float* x, int64_t rows, int64_t depth, const float* panel, const float* bias, float* out,
-             int64_t out_stride) {
+template <class T> void project(const T* x, int64_t rows, int64_t depth, const typename LstmWeights<T>::type* panel,
+                                const float* bias, float* out, int64_t out_stride) {
 #define ATTUNE_PROJECT(n) project_tile<n>(x + row * depth, depth, panel, bias, out + row * out_stride, out_stride)
   ATTUNE_FOR_ROWS(rows, ATTUNE_PROJECT);
 #undef ATTUNE_PROJECT
 }
 
-void step(const float* h, int64_t rows, int64_t depth, const float* panel, const float* projected,
-          int64_t projected_stride, float* cell, int64_t cell_stride, float* h_out, int64_t valid) {
-  const Step s{h, depth, panel, projected, projected_stride, cell, cell_stride, h_out, valid};
+template <class T> void step(const T* h, int64_t rows, int64_t depth, const typename LstmWeights<T>::type* panel,
+                             const float* projected, int64_t projected_stride, float* cell, int64_t cell_stride,
+                             T* h_out, int64_t valid) {
+  const Step<T> s{h, depth, panel, projected, projected_stride, cell, cell_stride, h_out, valid};
 #define ATTUNE_STEP(n) step_tile<n>(s, row)
   ATTUNE_FOR_ROWS(rows, ATTUNE_STEP);
 #undef ATTUNE_STEP

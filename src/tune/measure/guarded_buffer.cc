@@ -1,6 +1,9 @@
 #include "tune/measure/guarded_buffer.h"
 
+#include "base/parallel.h"
+
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 namespace attune::tune {
@@ -16,7 +19,8 @@ struct Run {
   int64_t step, count;
 };
 
-/// Calls visit(Run) for every channel. Written apart from the product's own layout conversion, which it has to judge.
+/// Calls visit(Run) for every channel, on all threads. Written apart from the product's own layout conversion, which it
+/// has to judge.
 template <class Visit> void for_each_run(const TensorSpec& spec, Visit&& visit) {
   const int64_t images = spec.dims.empty() ? 1 : spec.dims[0];
   const int64_t channels = spec.dims.size() > 1 ? spec.dims[1] : 1;
@@ -24,14 +28,18 @@ template <class Visit> void for_each_run(const TensorSpec& spec, Visit&& visit) 
   for (size_t i = 2; i < spec.dims.size(); ++i) pixels *= spec.dims[i];
   const int64_t block = spec.layout == Layout::nchw8c ? 8 : spec.layout == Layout::nchw16c ? 16 : 1;
   const int64_t blocks = (channels + block - 1) / block;
-  for (int64_t n = 0; n < images; ++n)
-    for (int64_t c = 0; c < blocks * block; ++c) {
+  constexpr int64_t kWorthAThread = 1 << 16;  // elements
+  const int64_t grain = std::max<int64_t>(1, kWorthAThread / std::max<int64_t>(1, pixels));
+  parallel_for(images * blocks * block, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end; ++at) {
+      const int64_t n = at / (blocks * block), c = at % (blocks * block);
       const int64_t plain = c < channels ? (n * channels + c) * pixels : -1;
       if (spec.layout == Layout::nhwc)
         visit(Run{plain, n * pixels * channels + c, channels, pixels});
       else
         visit(Run{plain, (n * blocks + c / block) * pixels * block + c % block, block, pixels});
     }
+  });
 }
 
 /// Calls visit with a value of the unsigned type that is as wide as the elements.
@@ -105,11 +113,12 @@ bool GuardedBuffer::same_bytes(const GuardedBuffer& other) const {
 
 bool GuardedBuffer::padding_is_zero() const {
   if (spec_.layout != Layout::nchw8c && spec_.layout != Layout::nchw16c) return true;
-  bool zero = true;
+  std::atomic<bool> zero = true;
   with_element(spec_.dtype, [&]<class T>(T none) {
     const T* at = reinterpret_cast<const T*>(data());
     for_each_run(spec_, [&](const Run& run) {
-      for (int64_t i = 0; i < run.count && run.plain < 0; ++i) zero &= at[run.there + i * run.step] == none;
+      for (int64_t i = 0; i < run.count && run.plain < 0; ++i)
+        if (at[run.there + i * run.step] != none) zero = false;
     });
   });
   return zero;

@@ -1,5 +1,6 @@
 #include "tune/measure/tolerance.h"
 
+#include "base/parallel.h"
 #include "kernel/reorder.h"
 #include "ops/convert.h"
 #include "ops/epilogue.h"
@@ -66,26 +67,55 @@ ResultTolerance result_tolerance(const Workload& workload, size_t output) {
 
 namespace {
 
-/// `got(i)` and `want(i)` are elements as doubles.
+/// The largest of part(begin, end) over all elements, on all threads.
+template <class Part> double largest_of_parts(int64_t count, Part&& part) {
+  constexpr int64_t kPart = 1 << 16;
+  std::vector<double> largest(static_cast<size_t>((count + kPart - 1) / kPart), 0.0);
+  parallel_for(static_cast<int64_t>(largest.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      largest[static_cast<size_t>(i)] = part(i * kPart, std::min(count, (i + 1) * kPart));
+  });
+  return largest.empty() ? 0 : *std::max_element(largest.begin(), largest.end());
+}
+
+/// `got(i)` and `want(i)` are elements as doubles; they may be called from several threads.
 template <class Got, class Want>
 Comparison compare_elements(int64_t count, const ResultTolerance& tolerance, Got&& got, Want&& want) {
-  double largest = 0;
-  for (int64_t i = 0; i < count; ++i)
-    if (const double value = std::abs(want(i)); std::isfinite(value)) largest = std::max(largest, value);
+  const double largest = largest_of_parts(count, [&](int64_t begin, int64_t end) {
+    double part = 0;
+    for (int64_t i = begin; i < end; ++i)
+      if (const double value = std::abs(want(i)); std::isfinite(value)) part = std::max(part, value);
+    return part;
+  });
   const double allowed = tolerance.absolute + tolerance.of_largest * largest;
-  Comparison result;
-  double worst = 0;
-  for (int64_t i = 0; i < count; ++i) {
+  const auto error_of = [&](int64_t i) {
     const double g = got(i), w = want(i);
-    if (g == w || (std::isnan(g) && std::isnan(w))) continue;
+    if (g == w || (std::isnan(g) && std::isnan(w))) return 0.0;
     const double error = std::abs(g - w);
-    worst = std::max(worst, std::isnan(error) ? std::numeric_limits<double>::infinity() : error);
-    if (error <= allowed || !result.difference.empty()) continue;
-    result.difference = fmt::format("element {} of {}: got {}, want {} (largest {}, allowed difference {})", i, count,
-                                    g, w, largest, allowed);
-  }
+    return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+  };
+  const double worst = largest_of_parts(count, [&](int64_t begin, int64_t end) {
+    double part = 0;
+    for (int64_t i = begin; i < end; ++i) part = std::max(part, error_of(i));
+    return part;
+  });
+  Comparison result;
   result.max_error = largest > 0 ? worst / largest : worst;
+  for (int64_t i = 0; worst > allowed && i < count; ++i) {
+    if (error_of(i) <= allowed) continue;
+    result.difference = fmt::format("element {} of {}: got {}, want {} (largest {}, allowed difference {})", i, count,
+                                    got(i), want(i), largest, allowed);
+    break;
+  }
   return result;
+}
+
+/// Without a look at the dtype for each element.
+template <class T> Comparison compare_typed(const Tensor& got, const Tensor& want, const ResultTolerance& tolerance) {
+  const T *g = got.data<T>(), *w = want.data<T>();
+  return compare_elements(
+      want.count(), tolerance, [g](int64_t i) { return static_cast<double>(static_cast<float>(g[i])); },
+      [w](int64_t i) { return static_cast<double>(static_cast<float>(w[i])); });
 }
 
 }  // namespace
@@ -95,12 +125,8 @@ Comparison compare_results(const Tensor& got, const Tensor& want, const ResultTo
     return {fmt::format("got {}[{}], want {}[{}]", dtype_name(got.dtype()), to_text(got.dims()),
                         dtype_name(want.dtype()), to_text(want.dims())),
             std::numeric_limits<double>::infinity()};
-  if (got.dtype() == DType::f32) {  // the usual one, without a look at the dtype for each element
-    const float *g = got.data<float>(), *w = want.data<float>();
-    return compare_elements(
-        want.count(), tolerance, [g](int64_t i) { return static_cast<double>(g[i]); },
-        [w](int64_t i) { return static_cast<double>(w[i]); });
-  }
+  if (got.dtype() == DType::f32) return compare_typed<float>(got, want, tolerance);
+  if (got.dtype() == DType::bf16) return compare_typed<BFloat16>(got, want, tolerance);
   return compare_elements(
       want.count(), tolerance, [&](int64_t i) { return element_as_double(got, i); },
       [&](int64_t i) { return element_as_double(want, i); });

@@ -28,6 +28,12 @@ size_t AutoSearch::active_members() const {
   return members_.size() - (are_many ? 1 : 0);
 }
 
+size_t AutoSearch::initial_points() const {
+  constexpr int kShare = 5;
+  return options_.budget > 0 ? std::min(automatic_.initial, static_cast<size_t>(options_.budget / kShare))
+                             : automatic_.initial;
+}
+
 std::vector<double> AutoSearch::promise(const std::vector<uint64_t>& candidates) {
   std::vector<double> result(candidates.size(), 0.0);
   std::vector<size_t> order(candidates.size());
@@ -45,7 +51,7 @@ std::vector<uint64_t> AutoSearch::propose(int count) {
   std::vector<uint64_t> result;
   const bool is_whole = members_.front()->name() == "exhaustive";
   const bool knows_enough =
-      !options_.prior.empty() || (history_.seen() >= automatic_.initial && history_.ranking().size() >= 2);
+      !options_.prior.empty() || (history_.seen() >= initial_points() && history_.ranking().size() >= 2);
   if (is_whole) {
     result = members_.front()->ask(count);
   } else if (!knows_enough) {

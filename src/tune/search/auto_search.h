@@ -14,7 +14,7 @@ enum class Mix : uint8_t {
 
 struct AutoOptions {
   uint64_t small_space = 64;  // measured whole when no budget is given
-  size_t initial = 12;        // random points first
+  size_t initial = 20;        // random points first, but no more than a fifth of the budget
   size_t without_last = 400;  // trials from which a Gaussian process takes longer than it is worth
   Mix mix = Mix::ranks;
   std::vector<std::string> members = {"model", "tpe", "gp"};  // a build without XGBoost goes without the model
@@ -34,6 +34,7 @@ class AutoSearch final : public Searcher {
 
  private:
   size_t active_members() const;
+  size_t initial_points() const;
 
   AutoOptions automatic_;
   std::vector<std::unique_ptr<Searcher>> members_;

@@ -21,7 +21,7 @@ constexpr std::string_view kNames[] = {"exhaustive", "random", "genetic", "rl", 
 // A Gaussian process is worth its milliseconds while trials are few; the densities of TPE cost nothing.
 constexpr int kGaussianBudget = 300;
 // Several models together come near the best sooner, so that more of the budget is worth spending around it.
-constexpr double kAutoPolishShare = 0.35;
+constexpr double kAutoPolishShare = 0.5;
 
 }  // namespace
 
