@@ -149,8 +149,8 @@ RecordedStep read_step(const Json& json, const BlobReader& blobs) {
   return step;
 }
 
-/// In parts, which are given back once they were read: pages of a mapped file count as memory of the process, and most of
-/// them nobody reads again.
+/// In parts, which are given back once they were read: pages of a mapped file count as memory of the process, and most
+/// of them nobody reads again.
 uint64_t checksum_of(std::span<const std::byte> body, const FileMap* file) {
   constexpr size_t kPart = size_t{8} << 20;
   uint64_t sum = 0;

@@ -32,7 +32,7 @@ class Browser:
         self.events = []
         self.next_id = 0
         self.buffer = b""
-        self.profile = tempfile.TemporaryDirectory(prefix="attune_browser_")
+        self.profile = tempfile.TemporaryDirectory(prefix="attune_browser_", ignore_cleanup_errors=True)  # it may still write
         to_browser, self.out = os.pipe()
         self.inp, from_browser = os.pipe()
 
