@@ -25,6 +25,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MODELS = ["resnet50", "mobilenetv2", "shufflenetv2", "yolov5s", "bert_base", "gpt2", "vit_b16"]
 TIE = 0.02  # plans that differ by less are called equal whatever the interval says
+STARTS = 7  # of the processes of a race
 
 
 def seconds_of(text):
@@ -68,26 +69,38 @@ class Paced:
         self.process.wait()
 
 
-def race(attune, first, second, threads, seconds):
-    """Time of the first over that of the second, interleaved: above 1, the second is faster."""
+def race_once(attune, models, threads, seconds, order):
+    """Ratios of the times of two models, each in a process of its own, in turn."""
     runners = []
     try:
-        runners.append(Paced(attune, first, threads))
-        runners.append(Paced(attune, second, threads))
+        for model in models:
+            runners.append(Paced(attune, model, threads))
         once = max(runner.take(2) for runner in runners)
         runs = max(1, min(20, int(50 / max(once, 0.01))))
-        order, ratios = random.Random(1), []
+        ratios = []
         end = time.monotonic() + seconds
-        while time.monotonic() < end or len(ratios) < 11:
+        while time.monotonic() < end or len(ratios) < 3:
             turns = [0, 1]
             order.shuffle(turns)
             times = {turn: runners[turn].take(runs) for turn in turns}
             ratios.append(times[0] / times[1])
-        low, high = interval(ratios)
-        return {"ratio": median(ratios), "low": low, "high": high, "rounds": len(ratios)}
+        return ratios
     finally:
         for runner in runners:
             runner.end()
+
+
+def race(attune, first, second, threads, seconds):
+    """Time of the first over that of the second, interleaved: above 1, the second is faster.
+
+    Where a process's memory happens to lie makes it faster or slower for as long as it lives, so that rounds of two
+    processes are no independent samples. Both are started anew several times; a sample is the median of such a pair.
+    """
+    order = random.Random(1)
+    rounds = [race_once(attune, (first, second), threads, seconds / STARTS, order) for _ in range(STARTS)]
+    ratios = [median(one) for one in rounds]
+    low, high = interval(ratios)
+    return {"ratio": median(ratios), "low": low, "high": high, "starts": STARTS, "rounds": sum(map(len, rounds))}
 
 
 def tune_once(options, model, repeat, folder):
@@ -275,7 +288,7 @@ def main():
     parser.add_argument("--budget", default="60s")
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--check-s", type=float, default=8, help="seconds of interleaved runs after each tuning")
+    parser.add_argument("--check-s", type=float, default=14, help="seconds of interleaved runs after each tuning")
     parser.add_argument("--repeat-winner", action="store_true", help="compare the winners of the repeats")
     parser.add_argument("--attune", type=pathlib.Path, default=ROOT / "build/release/attune")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build/bench/tuning", help="folder for banks, plans and the rows")

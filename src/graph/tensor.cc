@@ -30,17 +30,18 @@ Tensor Tensor::allocate(DType dtype, Dims dims) { return make(dtype, std::move(d
 Tensor Tensor::zeros(DType dtype, Dims dims) { return make(dtype, std::move(dims), Contents::zero); }
 
 Tensor Tensor::lasting(DType dtype, Dims dims) {
-  Tensor result;
-  const int64_t bytes = required_bytes(dtype, dims, &result.count_);
+  int64_t count = 0;
+  const int64_t bytes = required_bytes(dtype, dims, &count);
   if (static_cast<size_t>(bytes) < kLargePage) return zeros(dtype, std::move(dims));
   check_memory(bytes, [&] { return fmt::format("a tensor of {} {}", dtype_name(dtype), to_text(dims)); });
-  const auto storage = allocate_large(static_cast<size_t>(bytes));
+  auto storage = allocate_large(static_cast<size_t>(bytes));
   if (!storage) throw UserError("no memory for a tensor of {} {} ({} bytes)", dtype_name(dtype), to_text(dims), bytes);
-  result.data_ = storage.get();
-  result.owner_ = storage;
-  result.dtype_ = dtype;
-  result.dims_ = std::move(dims);
-  result.writable_ = true;
+  return adopt(dtype, std::move(dims), std::move(storage));
+}
+
+Tensor Tensor::adopt(DType dtype, Dims dims, std::shared_ptr<std::byte> storage) {
+  Tensor result = wrap(dtype, std::move(dims), storage.get());
+  result.owner_ = std::move(storage);
   return result;
 }
 

@@ -57,6 +57,8 @@ class Tensor {
   static Tensor zeros(DType dtype, Dims dims);
   /// Zeroed, on large pages where it is large: for what lives as long as a session and is read in every run.
   static Tensor lasting(DType dtype, Dims dims);
+  /// Writable, in memory of the right size that it keeps alive.
+  static Tensor adopt(DType dtype, Dims dims, std::shared_ptr<std::byte> storage);
   /// Read-only view of bytes kept alive by `owner`; `file` says whose mapping they are in, if any.
   static Tensor borrow(DType dtype, Dims dims, const std::byte* data, std::shared_ptr<const void> owner,
                        const FileMap* file = nullptr);

@@ -15,12 +15,14 @@
 #include "rewrite/fuse_epilogues.h"
 #include "rewrite/fuse_separable.h"
 #include "rewrite/fuse_vectors.h"
+#include "rewrite/lift_activations.h"
 #include "rewrite/look_up_one_hot.h"
 #include "rewrite/merge_casts.h"
 #include "rewrite/merge_channel_moves.h"
 #include "rewrite/merge_duplicates.h"
 #include "rewrite/merge_projections.h"
 #include "rewrite/merge_reshapes.h"
+#include "rewrite/move_channel_runs.h"
 #include "rewrite/name_activations.h"
 #include "rewrite/name_channel_shuffle.h"
 #include "rewrite/name_layer_norm.h"
@@ -79,6 +81,11 @@ constexpr PassEntry kPasses[] = {
     // Scales and masks are still nodes of their own.
     {"fuse_attention", "put products, masks, softmax and transposes of attention into one operator", fuse_attention},
     {"merge_projections", "make one product of the projections to queries, keys and values", merge_projections},
+    // Attention has its transposes.
+    {"lift_activations", "apply an activation before the reshapes and transposes between a product and it",
+     lift_activations},
+    {"move_channel_runs", "split a convolution's channels with the channels last, so that runs of them are moved",
+     move_channel_runs},
     {"use_bf16", "compute products and what follows them in bfloat16", use_bf16, true},
     // Activations are single nodes now and every product is a MatMul or Conv.
     {"fuse_epilogues", "give bias, activation and residual add to the product before them", fuse_epilogues},

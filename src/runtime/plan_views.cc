@@ -42,10 +42,11 @@ std::vector<int64_t> axis_order(Layout layout, size_t rank) {
   return order;
 }
 
+bool is_blocked(Layout layout) { return layout != Layout::plain && layout != Layout::nhwc; }
+
 /// Whether what a Transpose makes, in layout `to`, is element by element what it reads in layout `from`. Axes of one
 /// element lie anywhere.
 bool keeps_order(const Node& node, const Workload& workload, Layout from, Layout to) {
-  const auto is_blocked = [](Layout layout) { return layout != Layout::plain && layout != Layout::nhwc; };
   if (!node.domain.empty() || node.op != "Transpose" || is_blocked(from) || is_blocked(to)) return false;
   const Dims& dims = workload.input(0).dims;
   const auto perm = attribute_or<std::vector<int64_t>>(node.attributes, "perm", {});
@@ -77,9 +78,13 @@ bool keeps_elements(const Node& node, const Workload& workload) {
 bool add_transposed_view(PlanBuilder& plan, const Node& node, const Workload& workload, Layout wanted) {
   const auto home = node.domain.empty() && node.op == "Transpose" ? plan.home(node.inputs[0]) : std::nullopt;
   if (!home) return false;
+  // Blocks of channels have to be taken apart in any case; channels last may be all that is asked for.
+  const bool blocked = is_blocked(*home);
+  const Layout from = blocked ? Layout::nhwc : *home;
   for (const Layout layout : {Layout::plain, wanted}) {
-    if (!keeps_order(node, workload, *home, layout)) continue;
-    place_view(plan, node.outputs[0], in_layout(workload.output(0), layout), plan.get(node.inputs[0], *home), 0);
+    if (blocked && layout != Layout::plain) continue;
+    if (!keeps_order(node, workload, from, layout)) continue;
+    place_view(plan, node.outputs[0], in_layout(workload.output(0), layout), plan.get(node.inputs[0], from), 0);
     return true;
   }
   return false;

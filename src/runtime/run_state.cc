@@ -19,6 +19,7 @@ void check_output(const Slot& slot, DType dtype, const Dims& dims, const Tensor&
 RunState::RunState(const Plan& plan)
     : plan_(plan),
       arena_(Tensor::lasting(DType::u8, {plan.arena_bytes})),
+      output_memory_(std::make_shared<OutputMemory>(plan.outputs.size())),
       roots_(plan.slots.size()),
       root_offsets_(plan.slots.size(), 0),
       pointers_(plan.slots.size(), nullptr),
@@ -58,7 +59,7 @@ void RunState::begin(std::span<const Tensor> given, std::span<const Tensor> outp
     // A value may be several outputs; the one that the plan chose is written directly.
     if (plan_.slots[at].kind != Slot::Kind::output || plan_.slots[at].index != static_cast<int>(i)) continue;
     const Tensor& wanted = outputs[i];
-    hold(root(id), wanted.empty() ? Tensor::allocate(slot.spec.dtype, slot.spec.dims) : wanted);
+    hold(root(id), wanted.empty() ? output_memory_->take(slot.spec.dtype, slot.spec.dims) : wanted);
   }
 }
 

@@ -1,6 +1,7 @@
 // What one run of a plan needs for itself: arena, pointers, kernel states. Kept in a pool between runs.
 #pragma once
 
+#include "runtime/output_memory.h"
 #include "runtime/plan.h"
 
 #include <memory>
@@ -40,6 +41,7 @@ class RunState {
 
   const Plan& plan_;
   Tensor arena_;
+  std::shared_ptr<OutputMemory> output_memory_;
   std::vector<SlotId> roots_;                         // by slot: whose storage it uses
   std::vector<int64_t> root_offsets_;                 // by slot: where in that storage, in bytes
   std::vector<std::byte*> pointers_;                  // by root slot

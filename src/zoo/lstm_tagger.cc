@@ -41,7 +41,7 @@ ValueId lstm_layer(GraphBuilder& b, ValueId x, int layer, int64_t in, ValueId st
 
 }  // namespace
 
-Graph build_lstm_tagger(const Options& options) {
+Graph build_recurrent_tagger(const Options& options) {
   const Dim batch = batch_dim(options);
   const Dim sequence = sequence_dim(options, "lstm_tagger", kLongest);
   GraphBuilder b("lstm_tagger", options.seed);

@@ -15,6 +15,6 @@ Graph build_gpt2(const Options& options);
 Graph build_vit_b16(const Options& options);
 Graph build_lenet(const Options& options);
 Graph build_mlp(const Options& options);
-Graph build_lstm_tagger(const Options& options);
+Graph build_recurrent_tagger(const Options& options);
 
 }  // namespace attune::zoo

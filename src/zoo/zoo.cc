@@ -24,7 +24,8 @@ constexpr Entry kEntries[] = {
     {"vit_b16", "ViT-B/16, 1000 classes, 224x224", 86'567'656, build_vit_b16},
     {"lenet", "LeNet-5 with ReLU and max pooling, 10 classes, 28x28", 61'706, build_lenet},
     {"mlp", "Perceptron 784-512-256-10", 535'818, build_mlp},
-    {"lstm_tagger", "Embedding, two bidirectional LSTM layers, 17 tags for each token", 3'656'209, build_lstm_tagger},
+    {"lstm_tagger", "Embedding, two bidirectional LSTM layers, 17 tags for each token", 3'656'209,
+     build_recurrent_tagger},
 };
 
 }  // namespace

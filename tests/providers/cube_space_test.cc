@@ -79,7 +79,14 @@ INSTANTIATE_TEST_SUITE_P(
         "Conv@17(f32[2x29x13x11]@nhwc, f32[29x1x3x3]*, f32[29]*) -> (?@nhwc) {group = 29, pads = ints [1, 1, 1, 1], "
         "strides = ints [2, 2]}",
         "Conv@17(bf16[1x37x13x17]@nchw16c, bf16[37x1x5x5]*, bf16[37]*) -> (?@nchw16c) {group = 37, pads = ints [2, 2, "
-        "2, 2]}"));
+        "2, 2]}",
+        "attune::ConvGradData@1(f32[2x48x9x7]@nhwc, f32[48x32x3x3]*) -> (f32[2x32x9x7]@nhwc) {pads = ints [1, 1, 1, "
+        "1]}",
+        "attune::ConvGradData@1(bf16[1x40x9x11]@nhwc, bf16[40x33x3x3]*) -> (bf16[1x33x11x9]@nhwc) {pads = ints [0, 2, "
+        "0, 2]}",
+        "attune::ConvGradWeights@1(f32[2x37x13x11]@nhwc, f32[2x29x7x6]@nhwc) -> (f32[29x37x3x3], f32[29]) {pads = ints "
+        "[1, 1, 1, 1], strides = ints [2, 2]}",
+        "attune::ConvGradWeights@1(bf16[1x24x9x9]@nhwc, bf16[1x70x9x9]@nhwc) -> (bf16[70x24x1x1], bf16[70])"));
 
 TEST(CubeGenerators, refuse_in_words) {
   const GeneratedProvider provider;

@@ -97,7 +97,7 @@ TEST(RandomGraphs, give_every_pass_something_to_do) {
   constexpr uint64_t kSeed = 1;
   std::map<std::string, int> changes;
   size_t nodes = 0;
-  for (uint64_t i = 0; i < 300; ++i) {
+  for (uint64_t i = 0; i < 400; ++i) {
     Graph graph = make_random_graph(kSeed + i).graph;
     nodes += graph.nodes().size();
     for (const rewrite::PassResult& result : rewrite::run_pipeline(graph)) {
@@ -110,7 +110,7 @@ TEST(RandomGraphs, give_every_pass_something_to_do) {
     if (pass == "compute_in_bytes" || pass == "center_weights") continue;
     EXPECT_GE(count, 3) << pass;
   }
-  EXPECT_GE(nodes, 300u * 15);
+  EXPECT_GE(nodes, 400u * 15);
 }
 
 TEST(RandomGraphs, stay_close_in_bf16) {

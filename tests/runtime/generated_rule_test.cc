@@ -21,5 +21,18 @@ TEST(GeneratedRule, leaves_f32_convolutions_to_the_library) {
   EXPECT_FALSE(generated_pays(conv, kStreaming));
 }
 
+TEST(GeneratedRule, leaves_residuals_that_no_cache_holds_to_kernels_that_add_in_place) {
+  const Config tiles{{"generator", "cube_tiles"}};
+  const auto conv = [](int batch, std::string_view epilogue) {
+    return parse_workload(
+        fmt::format("attune::FusedConv@1(bf16[{0}x64x56x56]@nhwc, bf16[256x64x1x1]*, bf16[256]*, "
+                    "bf16[{0}x256x56x56]@nhwc) -> (bf16[{0}x256x56x56]@nhwc) {{epilogue = strings [{1}]}}",
+                    batch, epilogue));
+  };
+  constexpr int kLargerThanCaches = 4096;
+  EXPECT_FALSE(generated_pays(conv(kLargerThanCaches, "\"add 3\", \"relu\""), tiles));
+  EXPECT_TRUE(generated_pays(conv(kLargerThanCaches, "\"relu\""), tiles));
+}
+
 }  // namespace
 }  // namespace attune

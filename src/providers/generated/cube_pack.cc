@@ -15,19 +15,21 @@ class WeightsIndex {
   explicit WeightsIndex(const ProductProblem& problem)
       : shape_(problem.shape),
         conv_(problem.conv.has_value()),
+        mirrored_(problem.mirrored),
         merged_(problem.merged),
         spread_(problem.shape.depth / problem.merged),
         channels_(conv_ ? problem.conv->in_channels : spread_) {}
   int64_t operator()(int64_t group, int64_t column, int64_t tap, int64_t c) const {
     if (!conv_) return c * shape_.columns + column;
-    if (c % spread_ >= channels_) return -1;
-    return ((group * shape_.columns + column) * channels_ + c % spread_) * shape_.taps * merged_ + tap * merged_ +
-           c / spread_;
+    const int64_t channel = c % spread_, taps = shape_.taps * merged_, at = tap * merged_ + c / spread_;
+    if (channel >= channels_) return -1;
+    if (mirrored_) return ((group * channels_ + channel) * shape_.columns + column) * taps + taps - 1 - at;
+    return ((group * shape_.columns + column) * channels_ + channel) * taps + at;
   }
 
  private:
   const cube::ProductShape& shape_;
-  bool conv_;
+  bool conv_, mirrored_;
   int64_t merged_, spread_, channels_;  // of one tap, with zeros and without
 };
 

@@ -51,18 +51,13 @@ std::variant<ProductProblem, Refusal> matmul_problem(const Workload& workload) {
   return problem;
 }
 
-std::variant<ProductProblem, Refusal> conv_problem(const Workload& workload) {
-  const TensorSpec &src = workload.input(0), &weights = workload.input(1), &dst = workload.output(0);
-  if (src.dims.size() < 3) return refuse("a convolution without spatial dims");
-  if (src.layout != Layout::nhwc || dst.layout != Layout::nhwc)
-    return refuse("a convolution as a matrix product reads and writes channels last, got {} -> {}", to_text(src),
-                  to_text(dst));
-  const Node node = workload.node();
-  ProductProblem problem;
-  problem.conv = conv_geometry(OpContext(node), src.dims, weights.dims);
-  const ConvGeometry& geometry = *problem.conv;
+/// Completes the problem of a convolution whose geometry is known.
+std::variant<ProductProblem, Refusal> conv_problem(ConvGeometry geometry, const TensorSpec& src) {
   if (geometry.groups > 1 && geometry.in_channels < 4)
     return refuse("groups of {} channels are no matrix product worth the name", geometry.in_channels);
+  if (element_count(src.dims) > std::numeric_limits<int32_t>::max())
+    return refuse("{} has more elements than row positions of 32 bits reach", to_text(src));
+  ProductProblem problem;
   problem.shape.rows = geometry.batch * geometry.out_size();
   problem.shape.columns = geometry.out_channels;
   problem.shape.depth = geometry.in_channels;
@@ -72,9 +67,41 @@ std::variant<ProductProblem, Refusal> conv_problem(const Workload& workload) {
   const bool dense = geometry.kernel_size() == 1 && geometry.in_size() == geometry.out_size() &&
                      std::ranges::all_of(geometry.axes, [](const WindowAxis& axis) { return axis.pad_begin == 0; });
   if (dense) problem.shape.src_stride = geometry.groups * geometry.in_channels;
-  if (element_count(src.dims) > std::numeric_limits<int32_t>::max())
-    return refuse("{} has more elements than row positions of 32 bits reach", to_text(src));
+  problem.conv = std::move(geometry);
   return problem;
+}
+
+/// The convolution that gives the gradient by data of another one with stride 1: each pixel of the data meets the
+/// results that it went into, the last tap first.
+std::variant<ConvGeometry, Refusal> mirrored_geometry(ConvGeometry geometry) {
+  std::swap(geometry.in_channels, geometry.out_channels);
+  for (WindowAxis& axis : geometry.axes) {
+    if (axis.stride != 1)
+      return refuse("gradients by data are generated for stride 1, got {}: most products would be with zeros",
+                    axis.stride);
+    const int64_t reach = axis.dilation * (axis.kernel - 1);
+    if (axis.pad_begin > reach || axis.pad_end > reach)
+      return refuse("results that lie in the padding alone have no part in a gradient by data");
+    std::swap(axis.in, axis.out);
+    axis.pad_begin = reach - axis.pad_begin;
+    axis.pad_end = reach - axis.pad_end;
+  }
+  return geometry;
+}
+
+std::variant<ProductProblem, Refusal> conv_problem(const Workload& workload) {
+  const TensorSpec &src = workload.input(0), &weights = workload.input(1), &dst = workload.output(0);
+  if (src.dims.size() < 3) return refuse("a convolution without spatial dims");
+  if (src.layout != Layout::nhwc || dst.layout != Layout::nhwc)
+    return refuse("a convolution as a matrix product reads and writes channels last, got {} -> {}", to_text(src),
+                  to_text(dst));
+  const Node node = workload.node();
+  if (is_conv(workload)) return conv_problem(conv_geometry(OpContext(node), src.dims, weights.dims), src);
+  auto mirrored = mirrored_geometry(conv_geometry(OpContext(node), dst.dims, weights.dims));
+  if (const auto* refusal = std::get_if<Refusal>(&mirrored)) return *refusal;
+  auto result = conv_problem(std::get<ConvGeometry>(std::move(mirrored)), src);
+  if (auto* problem = std::get_if<ProductProblem>(&result)) problem->mirrored = true;
+  return result;
 }
 
 }  // namespace
@@ -82,6 +109,7 @@ std::variant<ProductProblem, Refusal> conv_problem(const Workload& workload) {
 bool is_conv(const Workload& workload) {
   return workload.domain.empty() ? workload.op == "Conv" : workload.domain == "attune" && workload.op == "FusedConv";
 }
+bool is_data_gradient(const Workload& workload) { return workload.domain == "attune" && workload.op == "ConvGradData"; }
 bool is_matmul(const Workload& workload) {
   return workload.domain.empty() ? workload.op == "MatMul"
                                  : workload.domain == "attune" && workload.op == "FusedMatMul";
@@ -121,17 +149,16 @@ std::variant<cube::Epilogue, Refusal> cube_epilogue(const Workload& workload, in
 }
 
 std::variant<ProductProblem, Refusal> product_problem(const Workload& workload) {
-  if (!is_conv(workload) && !is_open_product(workload))
-    return refuse("operator '{}' is no matrix product", workload.op);
+  const bool conv = is_conv(workload) || is_data_gradient(workload);
+  if (!conv && !is_open_product(workload)) return refuse("operator '{}' is no matrix product", workload.op);
   const TensorSpec &src = workload.input(0), &weights = workload.input(1), &dst = workload.output(0);
   if (!served_type(src.dtype) || src.dtype != weights.dtype || !served_type(dst.dtype))
     return refuse("products are generated for f32 and bf16, got {} and {} -> {}", dtype_name(src.dtype),
                   dtype_name(weights.dtype), dtype_name(dst.dtype));
-  if (is_conv(workload) && !weights.constant)
-    return refuse("the filters are not constant, so they cannot be packed ahead");
+  if (conv && !weights.constant) return refuse("the filters are not constant, so they cannot be packed ahead");
   if (element_count(src.dims) == 0 || element_count(weights.dims) == 0 || element_count(dst.dims) == 0)
     return refuse("an operand is empty");
-  auto result = is_conv(workload)       ? conv_problem(workload)
+  auto result = conv                    ? conv_problem(workload)
                 : packs_ahead(workload) ? matmul_problem(workload)
                                         : open_product_problem(workload);
   if (const auto* refusal = std::get_if<Refusal>(&result)) return *refusal;

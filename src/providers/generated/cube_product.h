@@ -1,5 +1,5 @@
 // A workload seen as a matrix product: matrix products themselves, with weights packed ahead where they are constant,
-// and convolutions in channels-last order.
+// and convolutions in channels-last order with their gradients by data.
 #pragma once
 
 #include "codegen/cube/product.h"
@@ -16,7 +16,10 @@ struct ProductProblem {
   cube::ProductShape shape;
   cube::Epilogue epilogue;
   std::optional<ConvGeometry> conv;  // nothing: a matrix product
-  int64_t merged = 1;                // taps side by side that make one piece of `depth` elements, zeros after each
+  /// A gradient by data: `conv` is the convolution of the result's gradient with mirrored filters, whose inputs and
+  /// outputs have changed places.
+  bool mirrored = false;
+  int64_t merged = 1;  // taps side by side that make one piece of `depth` elements, zeros after each
 };
 
 /// The problem, or why the workload is none.
@@ -31,8 +34,9 @@ bool is_open_product(const Workload& workload);
 /// that holds a convolution's bias or what a Gemm adds, -1 for operators without one.
 std::variant<cube::Epilogue, Refusal> cube_epilogue(const Workload& workload, int bias);
 
-/// Whether the workload is a Conv or FusedConv; whether it is a MatMul or FusedMatMul.
+/// Whether the workload is a Conv or FusedConv; the gradient of one by its data; a MatMul or FusedMatMul.
 bool is_conv(const Workload& workload);
+bool is_data_gradient(const Workload& workload);
 bool is_matmul(const Workload& workload);
 
 /// Weights in the order that the kernels read them.

@@ -69,6 +69,13 @@ class TileCost {
     const double rows_bytes = static_cast<double>(task_rows * steps_ * cube::kTileDepth * 2);
     const double weight_bytes = static_cast<double>(task_panels * choice.across * 1024 * steps_);
     task += (rows_bytes + weight_bytes) / 16 + (choice.packed ? rows_bytes / 16 : 0);
+    // Results that the cache does not hold leave in strips of a panel when rows are inside: pages are opened again for
+    // each panel, and lines arrive one by one.
+    constexpr double kStripCyclesOfByte = 0.4;
+    const auto result_bytes =
+        static_cast<double>(task_rows * task_panels * choice.across * 16 * bit_width(shape_.dst) / 8);
+    if (choice.inner == Axis::rows && task_panels > 1 && result_bytes > static_cast<double>(target_.l2_bytes))
+      task += kStripCyclesOfByte * result_bytes;
     return task * static_cast<double>(tasks);
   }
 

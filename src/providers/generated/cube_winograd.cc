@@ -55,6 +55,7 @@ std::variant<WinogradProblem, Refusal> winograd_problem(const Workload& workload
   problem.shape = {geometry.batch, geometry.in_channels, geometry.out_channels, axis_of(geometry.axes[0]),
                    axis_of(geometry.axes[1])};
   problem.epilogue = product.epilogue;
+  problem.mirrored = product.mirrored;
   return problem;
 }
 
@@ -127,14 +128,15 @@ Tensor transform_weights(const WinogradProblem& problem, const cube::WinogradSch
   parallel_for(oc, 1, [&](int64_t begin, int64_t end) {
     for (int64_t n = begin; n < end; ++n)
       for (int64_t c = 0; c < ic; ++c) {
-        const float* g = from + (n * ic + c) * 9;
+        const float* g = from + (problem.mirrored ? c * oc + n : n * ic + c) * 9;
         const int64_t width = std::min(panel, oc - n / panel * panel);
         for (int64_t i = 0; i < side; ++i)
           for (int64_t j = 0; j < side; ++j) {
             double sum = 0;
             for (size_t p = 0; p < 3; ++p)
               for (size_t q = 0; q < 3; ++q)
-                sum += rows[static_cast<size_t>(i)][p] * static_cast<double>(g[p * 3 + q]) *
+                sum += rows[static_cast<size_t>(i)][p] *
+                       static_cast<double>(g[problem.mirrored ? 8 - (p * 3 + q) : p * 3 + q]) *
                        rows[static_cast<size_t>(j)][q];
             to[(i * side + j) * ic * oc + n / panel * panel * ic + c * width + n % panel] = static_cast<float>(sum);
           }

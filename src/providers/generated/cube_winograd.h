@@ -9,6 +9,7 @@ namespace attune::generated {
 struct WinogradProblem {
   cube::WinogradShape shape;
   cube::Epilogue epilogue;
+  bool mirrored = false;  // as ProductProblem has it
 };
 
 std::variant<WinogradProblem, Refusal> winograd_problem(const Workload& workload);

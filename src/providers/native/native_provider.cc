@@ -1,10 +1,11 @@
 #include "providers/native/native_provider.h"
 
 #include "providers/native/attention.h"
-#include "providers/native/channel_moves.h"
+#include "providers/native/cell_loops.h"
+#include "providers/native/channel_shuffle.h"
 #include "providers/native/depth_to_space.h"
-#include "providers/native/lstm.h"
-#include "providers/native/lstm_loops.h"
+#include "providers/native/recurrent.h"
+#include "providers/native/split.h"
 
 #include <algorithm>
 
@@ -18,7 +19,8 @@ struct Fixed {
   std::unique_ptr<Kernel> (*build)(const Workload& workload);
 };
 constexpr Fixed kFixed[] = {
-    {native::moves_channels, native::offer_channel_moves, native::build_channel_moves},
+    {native::is_channel_shuffle, native::offer_channel_shuffle, native::build_channel_shuffle},
+    {native::is_split, native::offer_split, native::build_split},
     {native::is_depth_to_space, native::offer_depth_to_space, native::build_depth_to_space},
 };
 
@@ -27,17 +29,15 @@ const Fixed* find_fixed(const Workload& workload) {
   return found == std::end(kFixed) ? nullptr : found;
 }
 
-bool is_lstm(const Workload& workload) { return workload.domain.empty() && workload.op == "LSTM"; }
-
 }  // namespace
 
-std::string NativeProvider::environment() const { return fmt::format("loops {}", native::lstm_loops().name); }
+std::string NativeProvider::environment() const { return fmt::format("loops {}", native::cell_loops().name); }
 
 std::variant<Offer, Refusal> NativeProvider::offer(const Workload& workload) const {
   if (const Fixed* fixed = find_fixed(workload)) return fixed->offer(workload);
   if (native::is_attention(workload)) return native::offer_attention(workload);
-  if (!is_lstm(workload)) return refuse("there is no native kernel for operator '{}'", workload.op);
-  return native::offer_lstm(workload);
+  if (!native::is_recurrent(workload)) return refuse("there is no native kernel for operator '{}'", workload.op);
+  return native::offer_recurrent(workload);
 }
 
 std::unique_ptr<Kernel> NativeProvider::build(const Workload& workload, const Config& config) const {
@@ -48,8 +48,8 @@ std::unique_ptr<Kernel> NativeProvider::build(const Workload& workload, const Co
     return fixed->build(workload);
   }
   if (native::is_attention(workload)) return native::build_attention(workload, config);
-  if (!is_lstm(workload)) throw UserError("there is no native kernel for {}", workload.key());
-  return native::build_lstm(workload, config);
+  if (!native::is_recurrent(workload)) throw UserError("there is no native kernel for {}", workload.key());
+  return native::build_recurrent(workload, config);
 }
 
 }  // namespace attune

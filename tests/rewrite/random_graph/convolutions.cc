@@ -1,4 +1,5 @@
-// Families around convolutions: normalisation, pools, padding, residuals, squeeze-and-excite, channel shuffle.
+// Families around convolutions: normalisation, pools, padding, residuals, squeeze-and-excite, channel shuffle, heads
+// of detectors.
 #include "rewrite/random_graph/graph_sampler.h"
 
 #include <cmath>
@@ -163,6 +164,23 @@ void sample_shuffle(GraphSampler& g) {
   }
 }
 
+/// The end of a detector: channels are boxes and numbers of a box, which are moved last, cut and joined again.
+void sample_head(GraphSampler& g) {
+  const ValueId x = g.pick_float(4, 4);
+  const int64_t boxes = g.between(1, 3), numbers = g.between(2, 9);
+  const ValueId map = conv_of(g, x, boxes * numbers, {.kernel = 1, .same = true});
+  const Dims d = g.dims(map);
+  ValueId y = g.reshape(map, {d[0], boxes, numbers, d[2], d[3]});
+  const std::vector<int64_t> perm =
+      g.chance(0.7) ? std::vector<int64_t>{0, 1, 3, 4, 2} : std::vector<int64_t>{0, 3, 4, 1, 2};
+  y = activation_of(g, g.apply("Transpose", {y}, {{"perm", perm}}));
+  if (g.chance(0.5) && g.opset() >= 13) {
+    const auto parts = g.apply("Split", {y, g.integers({1, numbers - 1})}, {{"axis", int64_t{-1}}}, {2});
+    y = g.apply("Concat", {g.apply("Mul", {parts[0], parts[0]}), parts[1]}, {{"axis", int64_t{4}}});
+  }
+  g.reshape(y, {d[0], -1, numbers});
+}
+
 void sample_resize(GraphSampler& g) {
   const ValueId x = g.pick_float(4, 4);
   const Dims d = g.dims(x);
@@ -212,6 +230,7 @@ std::vector<Family> convolution_families() {
           {"pool", 6, sample_pool},
           {"pad", 5, sample_pad},
           {"shuffle", 5, sample_shuffle},
+          {"head", 4, sample_head},
           {"resize", 4, sample_resize},
           {"instance_norm", 1, sample_instance_norm},
           {"transposed_conv", 2, sample_transposed_conv}};

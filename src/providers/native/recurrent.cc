@@ -1,10 +1,10 @@
-#include "providers/native/lstm.h"
+#include "providers/native/recurrent.h"
 
 #include "base/float_types.h"
 #include "base/parallel.h"
 #include "base/spin_barrier.h"
 #include "ops/context.h"
-#include "providers/native/lstm_loops.h"
+#include "providers/native/cell_loops.h"
 #include "providers/native/widened_kernel.h"
 
 #include <algorithm>
@@ -19,6 +19,14 @@ namespace {
 constexpr size_t kX = 0, kW = 1, kR = 2, kB = 3, kLengths = 4, kInitialH = 5, kInitialC = 6, kPeepholes = 7;
 constexpr size_t kY = 0, kLastH = 1, kLastC = 2;
 
+/// Which of the loops' gates each gate of ONNX's weights goes to.
+struct Places {
+  std::array<int64_t, kGates> of_input, of_state;
+  size_t gates;  // of the operator
+};
+constexpr Places kLstmPlaces{{0, 1, 2, 3}, {0, 1, 2, 3}, 4};
+constexpr Places kGruPlaces{{0, 1, 2}, {0, 1, 3}, 3};  // what is nobody's place is zero
+
 /// Rows of input that are projected at a time: enough to reuse a panel, few enough to stay in the cache.
 constexpr int64_t kChunkRows = 96;
 
@@ -26,47 +34,61 @@ struct Shape {
   int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 0;
   int64_t lanes = 0, panels = 0;
   bool reverse = false;  // the first direction
+  bool gru = false;
+
+  const Places& places() const { return gru ? kGruPlaces : kLstmPlaces; }
 
   int64_t padded() const { return panels * lanes; }
   int64_t gate_row() const { return kGates * padded(); }
   int64_t chunk_steps() const { return std::clamp<int64_t>(kChunkRows / batch, 1, steps); }
 };
 
-bool has_default_activations(const OpContext& context) {
+/// `functions` of each direction: Sigmoid, then Tanh.
+bool has_default_activations(const OpContext& context, size_t functions) {
   if (!context.has_attr("activations")) return true;
-  constexpr std::string_view kDefault[] = {"Sigmoid", "Tanh", "Tanh"};
   const auto& given = context.attr_strings("activations");
   for (size_t i = 0; i < given.size(); ++i)
-    if (given[i] != kDefault[i % 3]) return false;
+    if (given[i] != (i % functions == 0 ? "Sigmoid" : "Tanh")) return false;
   return true;
 }
 
 std::variant<Shape, Refusal> shape_of(const Workload& workload) {
+  const std::string& op = workload.op;
   const DType dtype = workload.input(kX).dtype;
   for (const auto* specs : {&workload.inputs, &workload.outputs})
     for (const auto& spec : *specs)
       if (spec &&
           (spec->dtype != dtype || (dtype != DType::f32 && dtype != DType::bf16) || spec->layout != Layout::plain))
-        return refuse("the native LSTM takes plain operands, all f32 or all bf16, got {}", to_text(spec));
+        return refuse("the native {} takes plain operands, all f32 or all bf16, got {}", op, to_text(spec));
   for (const size_t i : {kW, kR, kB})
     if (workload.has_input(i) && !workload.input(i).constant)
-      return refuse("the native LSTM packs its weights ahead of time, and input {} is not constant", i);
-  if (workload.has_input(kLengths)) return refuse("the native LSTM has no sequence lengths");
-  if (workload.has_input(kPeepholes)) return refuse("the native LSTM has no peepholes");
+      return refuse("the native {} packs its weights ahead of time, and input {} is not constant", op, i);
+  if (workload.has_input(kLengths)) return refuse("the native {} has no sequence lengths", op);
+  if (workload.has_input(kPeepholes)) return refuse("the native {} has no peepholes", op);
   const Node node = workload.node();
   const OpContext context(node);
   for (const char* name : {"clip", "activation_alpha", "activation_beta"})
-    if (context.has_attr(name)) return refuse("the native LSTM does not have attribute '{}'", name);
+    if (context.has_attr(name)) return refuse("the native {} does not have attribute '{}'", op, name);
   if (context.attr_int("input_forget", 0) != 0 || context.attr_int("layout", 0) != 0)
-    return refuse("the native LSTM does not have input_forget or the batch-first layout");
-  if (!has_default_activations(context)) return refuse("the native LSTM has the default activations alone");
+    return refuse("the native {} does not have input_forget or the batch-first layout", op);
+  const bool gru = op == "GRU";
+  if (gru && context.attr_int("linear_before_reset", 0) == 0)
+    return refuse("the native GRU has linear_before_reset=1 alone: otherwise a step takes two products in a row");
+  constexpr int64_t kMostGruRows = 8;
+  if (const int64_t batch = workload.input(kX).dims.size() == 3 ? workload.input(kX).dims[1] : 0;
+      gru && batch > kMostGruRows)
+    return refuse("the native GRU multiplies with a fourth gate of zeros, which pays for up to {} rows, got {}",
+                  kMostGruRows, batch);
+  if (!has_default_activations(context, gru ? 2 : 3))
+    return refuse("the native {} has the default activations alone", op);
   const Dims &x = workload.input(kX).dims, &r = workload.input(kR).dims;
-  if (x.size() != 3 || r.size() != 3) return refuse("an LSTM of ranks {} and {}", x.size(), r.size());
+  if (x.size() != 3 || r.size() != 3) return refuse("a {} of ranks {} and {}", op, x.size(), r.size());
   Shape shape{.steps = x[0], .batch = x[1], .inputs = x[2], .hidden = r[2], .directions = r[0]};
   if (std::min({shape.steps, shape.batch, shape.hidden, shape.inputs}) == 0) return refuse("an operand is empty");
-  shape.lanes = lstm_loops().lanes;
+  shape.lanes = cell_loops().lanes;
   shape.panels = (shape.hidden + shape.lanes - 1) / shape.lanes;
   shape.reverse = context.attr_string("direction", "forward") == "reverse";
+  shape.gru = gru;
   return shape;
 }
 
@@ -82,53 +104,56 @@ template <class T> T from_float(float value) {
 
 template <class T> constexpr DType kWeightsType = std::is_same_v<T, float> ? DType::f32 : DType::u32;
 
-/// [directions, 4 * hidden, depth] → [directions][panels][depth or pairs][4][lanes], padding units zero.
-template <class T> Tensor packed_panels(const Tensor& weights, const Shape& shape, int64_t depth) {
-  constexpr int64_t kEach = LstmWeights<T>::depth;
+/// [directions, gates * hidden, depth] → [directions][panels][depth or pairs][4][lanes], padding units zero.
+template <class T> Tensor packed_panels(const Tensor& weights, const Shape& shape,
+                                        const std::array<int64_t, kGates>& places, int64_t depth) {
+  constexpr int64_t kEach = CellWeights<T>::depth;
   const int64_t rows = (depth + kEach - 1) / kEach;
   Tensor result = Tensor::lasting(kWeightsType<T>, {shape.directions, shape.panels, rows, kGates, shape.lanes});
   const T* src = reinterpret_cast<const T*>(weights.bytes());
   T* dst = reinterpret_cast<T*>(result.mutable_bytes());
   std::memset(dst, 0, static_cast<size_t>(result.size_bytes()));
   for (int64_t d = 0; d < shape.directions; ++d)
-    for (int64_t gate = 0; gate < kGates; ++gate)
-      for (int64_t unit = 0; unit < shape.hidden; ++unit) {
-        const T* row = src + ((d * kGates + gate) * shape.hidden + unit) * depth;
+    for (size_t gate = 0; gate < shape.places().gates; ++gate)
+      for (int64_t unit = 0; unit < shape.hidden; ++unit, src += depth) {
         T* panel = dst + (d * shape.panels + unit / shape.lanes) * rows * kEach * kGates * shape.lanes;
         for (int64_t k = 0; k < depth; ++k)
-          panel[((k / kEach * kGates + gate) * shape.lanes + unit % shape.lanes) * kEach + k % kEach] = row[k];
+          panel[((k / kEach * kGates + places[gate]) * shape.lanes + unit % shape.lanes) * kEach + k % kEach] = src[k];
       }
   return result;
 }
 
-/// The sum of ONNX's two biases, [directions, 8 * hidden] → [directions][panels][4][lanes].
+/// ONNX's two biases, [directions, 2 * gates * hidden] → [directions][panels][4][lanes], added where they meet.
 template <class T> Tensor packed_bias(const Tensor* bias, const Shape& shape) {
   Tensor result = Tensor::zeros(DType::f32, {shape.directions, shape.panels, kGates, shape.lanes});
   if (bias == nullptr) return result;
   const T* src = reinterpret_cast<const T*>(bias->bytes());
   float* dst = result.mutable_data<float>();
   for (int64_t d = 0; d < shape.directions; ++d)
-    for (int64_t gate = 0; gate < kGates; ++gate)
-      for (int64_t unit = 0; unit < shape.hidden; ++unit) {
-        const int64_t from = (d * 2 * kGates + gate) * shape.hidden + unit;
-        dst[((d * shape.panels + unit / shape.lanes) * kGates + gate) * shape.lanes + unit % shape.lanes] =
-            to_float(src[from]) + to_float(src[from + kGates * shape.hidden]);
-      }
+    for (const auto* places : {&shape.places().of_input, &shape.places().of_state})
+      for (size_t gate = 0; gate < shape.places().gates; ++gate)
+        for (int64_t unit = 0; unit < shape.hidden; ++unit, ++src)
+          dst[((d * shape.panels + unit / shape.lanes) * kGates + (*places)[gate]) * shape.lanes +
+              unit % shape.lanes] += to_float(*src);
   return result;
 }
 
 /// T: float, or uint16_t for bf16. Cells and projected inputs are f32 in either case.
-template <class T> class LstmKernel final : public Kernel {
+template <class T> class CellKernel final : public Kernel {
  public:
-  LstmKernel(const Workload& workload, const Shape& shape, int threads)
-      : shape_(shape), steps_(lstm_loops().steps<T>()), threads_(threads), has_bias_(workload.has_input(kB)) {}
+  CellKernel(const Workload& workload, const Shape& shape, int threads)
+      : shape_(shape),
+        project_(cell_loops().steps<T>().project),
+        step_(shape.gru ? cell_loops().steps<T>().gru : cell_loops().steps<T>().lstm),
+        threads_(threads),
+        has_bias_(workload.has_input(kB)) {}
 
   int64_t workspace_bytes() const override { return shape_.directions * direction_bytes(); }
 
   std::vector<Tensor> prepare(std::span<const Tensor* const> constants) const override {
     std::vector<Tensor> prepared;
-    prepared.push_back(packed_panels<T>(*constants[kW], shape_, shape_.inputs));
-    prepared.push_back(packed_panels<T>(*constants[kR], shape_, shape_.hidden));
+    prepared.push_back(packed_panels<T>(*constants[kW], shape_, shape_.places().of_input, shape_.inputs));
+    prepared.push_back(packed_panels<T>(*constants[kR], shape_, shape_.places().of_state, shape_.hidden));
     prepared.push_back(packed_bias<T>(has_bias_ ? constants[kB] : nullptr, shape_));
     return prepared;
   }
@@ -153,7 +178,7 @@ template <class T> class LstmKernel final : public Kernel {
   }
 
  private:
-  using Weights = typename LstmWeights<T>::type;
+  using Weights = typename CellWeights<T>::type;
 
   int64_t state_size() const { return shape_.batch * shape_.hidden; }
   int64_t projected_floats() const { return shape_.chunk_steps() * shape_.batch * shape_.gate_row(); }
@@ -186,9 +211,9 @@ template <class T> class LstmKernel final : public Kernel {
       return i < arguments.outputs.size() ? reinterpret_cast<T*>(arguments.outputs[i]) : nullptr;
     };
     const T* initial_h = input(kInitialH);
-    const T* initial_c = input(kInitialC);
+    const T* initial_cell = shape_.gru ? initial_h : input(kInitialC);
     if (member == 0) {
-      load_cell(initial_c == nullptr ? nullptr : initial_c + d * state_size(), cell);
+      load_cell(initial_cell == nullptr ? nullptr : initial_cell + d * state_size(), cell);
       if (initial_h == nullptr) std::memset(spare[1], 0, static_cast<size_t>(state_size()) * sizeof(T));
     }
     barrier.wait();
@@ -214,7 +239,7 @@ template <class T> class LstmKernel final : public Kernel {
 
   /// Panel `panel` of direction `d` among the prepared weights of that depth.
   const Weights* panel_of(const Tensor& weights, int64_t d, int64_t panel, int64_t depth) const {
-    constexpr int64_t kEach = LstmWeights<T>::depth;
+    constexpr int64_t kEach = CellWeights<T>::depth;
     return weights.data<Weights>() +
            (d * shape_.panels + panel) * ((depth + kEach - 1) / kEach) * kGates * shape_.lanes;
   }
@@ -223,18 +248,18 @@ template <class T> class LstmKernel final : public Kernel {
                float* projected) const {
     const T* x = reinterpret_cast<const T*>(arguments.inputs[kX]) + first_row * shape_.inputs;
     for (int64_t panel = begin; panel < end; ++panel)
-      steps_.project(x, rows, shape_.inputs, panel_of(arguments.prepared[0], d, panel, shape_.inputs),
-                     arguments.prepared[2].data<float>() + (d * shape_.panels + panel) * kGates * shape_.lanes,
-                     projected + panel * kGates * shape_.lanes, shape_.gate_row());
+      project_(x, rows, shape_.inputs, panel_of(arguments.prepared[0], d, panel, shape_.inputs),
+               arguments.prepared[2].data<float>() + (d * shape_.panels + panel) * kGates * shape_.lanes,
+               projected + panel * kGates * shape_.lanes, shape_.gate_row());
   }
 
   void step(const KernelArguments& arguments, int64_t d, const T* h, const float* projected, float* cell, T* out,
             int64_t begin, int64_t end) const {
     for (int64_t panel = begin; panel < end; ++panel) {
       const int64_t unit = panel * shape_.lanes;
-      steps_.step(h, shape_.batch, shape_.hidden, panel_of(arguments.prepared[1], d, panel, shape_.hidden),
-                  projected + panel * kGates * shape_.lanes, shape_.gate_row(), cell + unit, shape_.padded(),
-                  out + unit, std::min(shape_.lanes, shape_.hidden - unit));
+      step_(h, shape_.batch, shape_.hidden, panel_of(arguments.prepared[1], d, panel, shape_.hidden),
+            projected + panel * kGates * shape_.lanes, shape_.gate_row(), cell + unit, shape_.padded(), out + unit,
+            std::min(shape_.lanes, shape_.hidden - unit));
     }
   }
 
@@ -246,7 +271,8 @@ template <class T> class LstmKernel final : public Kernel {
   }
 
   Shape shape_;
-  const LstmSteps<T>& steps_;
+  decltype(CellSteps<T>::project) project_;
+  typename CellSteps<T>::Step step_;
   int threads_;  // for each direction
   bool has_bias_;
 };
@@ -262,19 +288,21 @@ int threads_of(const Config& config, const Shape& shape) {
   if (found != config.end())
     std::from_chars(found->second.data(), found->second.data() + found->second.size(), threads);
   if (threads < 1 || threads > std::max<int64_t>(1, shape.panels))
-    throw UserError("'{}' does not configure an LSTM; expected threads=1 to {}, for each direction", to_text(config),
-                    most_threads(shape));
+    throw UserError("'{}' does not configure a recurrent layer; expected threads=1 to {}, for each direction",
+                    to_text(config), most_threads(shape));
   return threads;
 }
 
 /// Whether operands of bf16 are multiplied as such; else they are widened.
-bool multiplies_bf16(const Config& config) {
+bool multiplies_bf16(const Config& config, const Shape& shape) {
   const auto found = config.find("multiply");
   const std::string_view how = found == config.end() ? "" : std::string_view(found->second);
   if (how == "f32") return false;
   if (how != "bf16")
-    throw UserError("'{}' does not configure an LSTM of bf16; expected multiply=bf16 or f32", to_text(config));
-  if (lstm_loops().bf16.step == nullptr) throw UserError("multiply=bf16 needs AMX tiles, which this machine lacks");
+    throw UserError("'{}' does not configure a recurrent layer of bf16; expected multiply=bf16 or f32",
+                    to_text(config));
+  if (shape.gru) throw UserError("multiply=bf16 is for LSTM: what a GRU remembers would be rounded in every step");
+  if (cell_loops().bf16.lstm == nullptr) throw UserError("multiply=bf16 needs AMX tiles, which this machine lacks");
   return true;
 }
 
@@ -283,7 +311,8 @@ std::vector<Config> with_multiply(const std::vector<Config>& configs, const Shap
   // A tile of weights takes as long to load for one row as for sixteen.
   constexpr int64_t kEnoughRows = 4;
   std::vector<const char*> ways = {"f32"};
-  if (lstm_loops().bf16.step != nullptr) ways.insert(shape.batch >= kEnoughRows ? ways.begin() : ways.end(), "bf16");
+  if (cell_loops().bf16.lstm != nullptr && !shape.gru)
+    ways.insert(shape.batch >= kEnoughRows ? ways.begin() : ways.end(), "bf16");
   std::vector<Config> result;
   for (const char* way : ways)
     for (Config config : configs) {
@@ -295,7 +324,11 @@ std::vector<Config> with_multiply(const std::vector<Config>& configs, const Shap
 
 }  // namespace
 
-std::variant<Offer, Refusal> offer_lstm(const Workload& workload) {
+bool is_recurrent(const Workload& workload) {
+  return workload.domain.empty() && (workload.op == "LSTM" || workload.op == "GRU");
+}
+
+std::variant<Offer, Refusal> offer_recurrent(const Workload& workload) {
   const auto shape = shape_of(workload);
   if (const auto* refusal = std::get_if<Refusal>(&shape)) return *refusal;
   const Shape& known = std::get<Shape>(shape);
@@ -312,14 +345,14 @@ std::variant<Offer, Refusal> offer_lstm(const Workload& workload) {
   return offer;
 }
 
-std::unique_ptr<Kernel> build_lstm(const Workload& workload, const Config& config) {
+std::unique_ptr<Kernel> build_recurrent(const Workload& workload, const Config& config) {
   const auto shape = shape_of(workload);
   if (const auto* refusal = std::get_if<Refusal>(&shape)) throw UserError("{}", refusal->reason);
   const Shape& known = std::get<Shape>(shape);
   const int threads = threads_of(config, known);
-  if (workload.input(kX).dtype == DType::f32) return std::make_unique<LstmKernel<float>>(workload, known, threads);
-  if (multiplies_bf16(config)) return std::make_unique<LstmKernel<uint16_t>>(workload, known, threads);
-  return widen_kernel(workload, std::make_unique<LstmKernel<float>>(widened_workload(workload), known, threads));
+  if (workload.input(kX).dtype == DType::f32) return std::make_unique<CellKernel<float>>(workload, known, threads);
+  if (multiplies_bf16(config, known)) return std::make_unique<CellKernel<uint16_t>>(workload, known, threads);
+  return widen_kernel(workload, std::make_unique<CellKernel<float>>(widened_workload(workload), known, threads));
 }
 
 }  // namespace attune::native

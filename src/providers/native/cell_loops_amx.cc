@@ -1,7 +1,7 @@
 // AVX-512 for f32, AMX tiles for bf16.
 #define LANES 16
 #define TILE_ROWS 6
-#include "providers/native/lstm_loops_body.h"
+#include "providers/native/cell_loops_body.h"
 
 #include <immintrin.h>
 
@@ -91,11 +91,13 @@ void step_tiles(const uint16_t* h, int64_t rows, int64_t depth, const uint32_t* 
                 int64_t projected_stride, float* cell, int64_t cell_stride, uint16_t* h_out, int64_t valid) {
   for_gates(
       h, rows, depth, panel, [&](int64_t row) { return projected + row * projected_stride; },
-      [&](int64_t row, const Row& gates) { finish(gates, cell + row * cell_stride, h_out + row * depth, valid); });
+      [&](int64_t row, const Row& gates) {
+        LstmCell::finish(gates, cell + row * cell_stride, h_out + row * depth, valid);
+      });
 }
 
 }  // namespace
 
-const LstmLoops kLstmAmx{"amx", LANES, {project, step}, {project_tiles, step_tiles}};
+const CellLoops kCellsAmx{"amx", LANES, {project, step<LstmCell>, step<GruCell>}, {project_tiles, step_tiles, nullptr}};
 
 }  // namespace attune::native

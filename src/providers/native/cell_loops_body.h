@@ -1,6 +1,6 @@
 // The loops themselves, for a vector of LANES floats. Included by one file for each instruction set, which is compiled
 // for it alone; so nothing here may be shared with other files: no standard library, everything in this namespace.
-#include "providers/native/lstm_loops.h"
+#include "providers/native/cell_loops.h"
 #include "providers/native/vector_math.h"
 
 namespace attune::native {
@@ -71,8 +71,8 @@ ALWAYS_INLINE void add_products(Tile& t, const Weights* panel, FactorOf&& factor
 }
 
 template <int kRows, class T> ALWAYS_INLINE void accumulate(Tile& t, const T* x, int64_t stride, int64_t depth,
-                                                            const typename LstmWeights<T>::type* panel) {
-  constexpr int64_t kStep = LstmWeights<T>::depth;
+                                                            const typename CellWeights<T>::type* panel) {
+  constexpr int64_t kStep = CellWeights<T>::depth;
   int64_t k = 0;
   for (; k + kStep <= depth; k += kStep, panel += kGates * LANES)
     add_products<kRows>(
@@ -93,7 +93,7 @@ template <int kRows> ALWAYS_INLINE void start(Tile& t, const float* at, int64_t 
   if constexpr (kRows > 5) t.f.start(at + 5 * stride);
 }
 
-template <int kRows, class T> void project_tile(const T* x, int64_t depth, const typename LstmWeights<T>::type* panel,
+template <int kRows, class T> void project_tile(const T* x, int64_t depth, const typename CellWeights<T>::type* panel,
                                                 const float* bias, float* out, int64_t out_stride) {
   Tile t;
   start<kRows>(t, bias, 0);
@@ -131,16 +131,27 @@ ALWAYS_INLINE void store_units(uint16_t* at, Vector h, int64_t valid) {
   for (int64_t i = 0; i < valid; ++i) at[i] = narrow[i];
 }
 
-template <class T> ALWAYS_INLINE void finish(const Row& gates, float* cell, T* h_out, int64_t valid) {
-  const Vector state = sigmoid(gates.f) * load(cell) + sigmoid(gates.i) * hyperbolic_tangent(gates.c);
-  store(cell, state);
-  store_units(h_out, sigmoid(gates.o) * hyperbolic_tangent(state), valid);
-}
+struct LstmCell {
+  template <class T> ALWAYS_INLINE static void finish(const Row& gates, float* cell, T* h_out, int64_t valid) {
+    const Vector state = sigmoid(gates.f) * load(cell) + sigmoid(gates.i) * hyperbolic_tangent(gates.c);
+    store(cell, state);
+    store_units(h_out, sigmoid(gates.o) * hyperbolic_tangent(state), valid);
+  }
+};
+
+struct GruCell {
+  template <class T> ALWAYS_INLINE static void finish(const Row& gates, float* cell, T* h_out, int64_t valid) {
+    const Vector fresh = hyperbolic_tangent(gates.f + sigmoid(gates.o) * gates.c);
+    const Vector state = fresh + sigmoid(gates.i) * (load(cell) - fresh);
+    store(cell, state);
+    store_units(h_out, state, valid);
+  }
+};
 
 template <class T> struct Step {
   const T* h;
   int64_t depth;
-  const typename LstmWeights<T>::type* panel;
+  const typename CellWeights<T>::type* panel;
   const float* projected;
   int64_t projected_stride;
   float* cell;
@@ -149,18 +160,18 @@ template <class T> struct Step {
   int64_t valid;
 };
 
-template <int kRows, class T> void step_tile(const Step<T>& s, int64_t row) {
+template <int kRows, class Cell, class T> void step_tile(const Step<T>& s, int64_t row) {
   Tile t;
   start<kRows>(t, s.projected + row * s.projected_stride, s.projected_stride);
   accumulate<kRows>(t, s.h + row * s.depth, s.depth, s.depth, s.panel);
   float* cell = s.cell + row * s.cell_stride;
   T* out = s.h_out + row * s.depth;
-  finish(t.a, cell, out, s.valid);
-  if constexpr (kRows > 1) finish(t.b, cell + s.cell_stride, out + s.depth, s.valid);
-  if constexpr (kRows > 2) finish(t.c, cell + 2 * s.cell_stride, out + 2 * s.depth, s.valid);
-  if constexpr (kRows > 3) finish(t.d, cell + 3 * s.cell_stride, out + 3 * s.depth, s.valid);
-  if constexpr (kRows > 4) finish(t.e, cell + 4 * s.cell_stride, out + 4 * s.depth, s.valid);
-  if constexpr (kRows > 5) finish(t.f, cell + 5 * s.cell_stride, out + 5 * s.depth, s.valid);
+  Cell::finish(t.a, cell, out, s.valid);
+  if constexpr (kRows > 1) Cell::finish(t.b, cell + s.cell_stride, out + s.depth, s.valid);
+  if constexpr (kRows > 2) Cell::finish(t.c, cell + 2 * s.cell_stride, out + 2 * s.depth, s.valid);
+  if constexpr (kRows > 3) Cell::finish(t.d, cell + 3 * s.cell_stride, out + 3 * s.depth, s.valid);
+  if constexpr (kRows > 4) Cell::finish(t.e, cell + 4 * s.cell_stride, out + 4 * s.depth, s.valid);
+  if constexpr (kRows > 5) Cell::finish(t.f, cell + 5 * s.cell_stride, out + 5 * s.depth, s.valid);
 }
 
 /// Calls call(n) with `row` at the first of n rows, as many at a time as the registers hold. Tiles are of about the
@@ -182,18 +193,18 @@ template <int kRows, class T> void step_tile(const Step<T>& s, int64_t row) {
     }                                                           \
   } while (false)
 
-template <class T> void project(const T* x, int64_t rows, int64_t depth, const typename LstmWeights<T>::type* panel,
+template <class T> void project(const T* x, int64_t rows, int64_t depth, const typename CellWeights<T>::type* panel,
                                 const float* bias, float* out, int64_t out_stride) {
 #define ATTUNE_PROJECT(n) project_tile<n>(x + row * depth, depth, panel, bias, out + row * out_stride, out_stride)
   ATTUNE_FOR_ROWS(rows, ATTUNE_PROJECT);
 #undef ATTUNE_PROJECT
 }
 
-template <class T> void step(const T* h, int64_t rows, int64_t depth, const typename LstmWeights<T>::type* panel,
-                             const float* projected, int64_t projected_stride, float* cell, int64_t cell_stride,
-                             T* h_out, int64_t valid) {
+template <class Cell, class T>
+void step(const T* h, int64_t rows, int64_t depth, const typename CellWeights<T>::type* panel, const float* projected,
+          int64_t projected_stride, float* cell, int64_t cell_stride, T* h_out, int64_t valid) {
   const Step<T> s{h, depth, panel, projected, projected_stride, cell, cell_stride, h_out, valid};
-#define ATTUNE_STEP(n) step_tile<n>(s, row)
+#define ATTUNE_STEP(n) step_tile<n, Cell>(s, row)
   ATTUNE_FOR_ROWS(rows, ATTUNE_STEP);
 #undef ATTUNE_STEP
 }

@@ -1,16 +1,12 @@
-#include "providers/native/channel_moves.h"
+#include "providers/native/channel_shuffle.h"
 
 #include "ops/node_traits.h"
 #include "providers/native/interleave.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace attune::native {
 namespace {
-
-bool is_shuffle(const Workload& workload) { return workload.domain == "attune" && workload.op == "ChannelShuffle"; }
-bool is_split(const Workload& workload) { return workload.domain.empty() && workload.op == "Split"; }
 
 /// Maps of all images, one pixel after the other, each with its channels.
 struct Pixels {
@@ -25,23 +21,10 @@ struct Pixels {
   int64_t tasks() const { return std::max<int64_t>(1, (count + grain() - 1) / grain()); }
 };
 
-class PixelKernel : public Kernel {
- public:
-  explicit PixelKernel(const TensorSpec& spec) : pixels_(spec) {}
-  int64_t task_count() const final { return pixels_.tasks(); }
-  void run(const KernelArguments& arguments, int64_t begin, int64_t end) const final {
-    run_pixels(arguments, begin * pixels_.grain(), std::min(pixels_.count, end * pixels_.grain()));
-  }
-
- protected:
-  virtual void run_pixels(const KernelArguments& arguments, int64_t begin, int64_t end) const = 0;
-  Pixels pixels_;
-};
-
 /// The channels of all inputs side by side, transposed as [groups, each], cut into the outputs.
-class ShuffleKernel final : public PixelKernel {
+class ShuffleKernel final : public Kernel {
  public:
-  ShuffleKernel(const Workload& workload, int64_t groups) : PixelKernel(workload.input(0)) {
+  ShuffleKernel(const Workload& workload, int64_t groups) : pixels_(workload.input(0)) {
     std::vector<Place> joined;
     for (size_t i = 0; i < workload.inputs.size(); ++i) {
       input_channels_.push_back(workload.input(i).dims[1]);
@@ -56,6 +39,11 @@ class ShuffleKernel final : public PixelKernel {
       part.pairs = count_pairs(part.from);
       parts_.push_back(std::move(part));
     }
+  }
+
+  int64_t task_count() const override { return pixels_.tasks(); }
+  void run(const KernelArguments& arguments, int64_t begin, int64_t end) const override {
+    shuffle_pixels(arguments, begin * pixels_.grain(), std::min(pixels_.count, end * pixels_.grain()));
   }
 
  private:
@@ -102,7 +90,7 @@ class ShuffleKernel final : public PixelKernel {
       for (auto i = static_cast<size_t>(2 * part.pairs); i < part.from.size(); ++i) dst[i] = *channel(i, p);
     }
   }
-  void run_pixels(const KernelArguments& arguments, int64_t begin, int64_t end) const override {
+  void shuffle_pixels(const KernelArguments& arguments, int64_t begin, int64_t end) const {
     for (size_t i = 0; i < parts_.size(); ++i) {
       std::byte* output = arguments.outputs[i];
       switch (pixels_.element_bytes) {
@@ -114,48 +102,22 @@ class ShuffleKernel final : public PixelKernel {
     }
   }
 
+  Pixels pixels_;
   std::vector<int64_t> input_channels_;
   std::vector<Part> parts_;
 };
 
-class SplitKernel final : public PixelKernel {
- public:
-  explicit SplitKernel(const Workload& workload) : PixelKernel(workload.input(0)) {
-    for (const auto& output : workload.outputs) channels_.push_back(output ? output->dims[1] : 0);
-    if (std::ranges::find(channels_, 0) != channels_.end()) throw InternalError("a split with an omitted output");
-  }
-
- private:
-  void run_pixels(const KernelArguments& arguments, int64_t begin, int64_t end) const override {
-    const int64_t row = pixels_.channels * pixels_.element_bytes;
-    int64_t offset = 0;
-    for (size_t i = 0; i < channels_.size(); ++i) {
-      const int64_t bytes = channels_[i] * pixels_.element_bytes;
-      const std::byte* src = arguments.inputs[0] + offset;
-      for (int64_t p = begin; p < end; ++p)
-        std::memcpy(arguments.outputs[i] + p * bytes, src + p * row, static_cast<size_t>(bytes));
-      offset += bytes;
-    }
-  }
-
-  std::vector<int64_t> channels_;  // of each output
-};
-
-int64_t split_axis(const Workload& workload) {
-  const int64_t axis = attribute_or<int64_t>(workload.attributes, "axis", 0);
-  return axis < 0 ? axis + static_cast<int64_t>(workload.input(0).dims.size()) : axis;
-}
-
 }  // namespace
 
-bool moves_channels(const Workload& workload) { return is_shuffle(workload) || is_split(workload); }
+bool is_channel_shuffle(const Workload& workload) {
+  return workload.domain == "attune" && workload.op == "ChannelShuffle";
+}
 
-std::variant<Offer, Refusal> offer_channel_moves(const Workload& workload) {
+std::variant<Offer, Refusal> offer_channel_shuffle(const Workload& workload) {
   const TensorSpec& src = workload.input(0);
-  // The second input of a Split only states the sizes.
-  for (size_t i = 0; i < (is_split(workload) ? 1 : workload.inputs.size()); ++i)
+  for (size_t i = 0; i < workload.inputs.size(); ++i)
     if (!workload.inputs[i] || workload.input(i).layout != Layout::nhwc || workload.input(i).dims.size() < 3)
-      return refuse("native moves of channels are for maps in channels-last order, got {}",
+      return refuse("the native channel shuffle is for maps in channels-last order, got {}",
                     to_text(workload.inputs[i]));
   for (const auto& output : workload.outputs) {
     if (!output) return refuse("an output is omitted");
@@ -163,12 +125,10 @@ std::variant<Offer, Refusal> offer_channel_moves(const Workload& workload) {
     if (element_count(output->dims) == 0) return refuse("an output is empty");
   }
   if (bit_width(src.dtype) < 8) return refuse("{} takes less than a byte", dtype_name(src.dtype));
-  if (is_split(workload) && split_axis(workload) != 1) return refuse("native Split is along the channels alone");
   return Offer{{Config{}}};
 }
 
-std::unique_ptr<Kernel> build_channel_moves(const Workload& workload) {
-  if (is_split(workload)) return std::make_unique<SplitKernel>(workload);
+std::unique_ptr<Kernel> build_channel_shuffle(const Workload& workload) {
   const int64_t groups = attribute_or<int64_t>(workload.attributes, "groups", 1);
   return std::make_unique<ShuffleKernel>(workload, groups);
 }
