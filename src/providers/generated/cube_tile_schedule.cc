@@ -72,10 +72,9 @@ class TileCost {
     // Results that the cache does not hold leave in strips of a panel when rows are inside: pages are opened again for
     // each panel, and lines arrive one by one.
     constexpr double kStripCyclesOfByte = 0.4;
-    const auto result_bytes =
-        static_cast<double>(task_rows * task_panels * choice.across * 16 * (bit_width(shape_.dst) / 8));
-    if (choice.inner == Axis::rows && task_panels > 1 && result_bytes > static_cast<double>(target_.l2_bytes))
-      task += kStripCyclesOfByte * result_bytes;
+    const int64_t result_bytes = task_rows * task_panels * choice.across * 16 * (bit_width(shape_.dst) / 8);
+    if (choice.inner == Axis::rows && task_panels > 1 && result_bytes > target_.l2_bytes)
+      task += kStripCyclesOfByte * static_cast<double>(result_bytes);
     return task * static_cast<double>(tasks);
   }
 
