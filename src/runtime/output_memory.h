@@ -13,7 +13,7 @@ namespace attune {
 class OutputMemory : public std::enable_shared_from_this<OutputMemory> {
  public:
   /// `most`: as many blocks as are kept while nobody uses them.
-  explicit OutputMemory(size_t most) : most_(most) {}
+  explicit OutputMemory(size_t most) : most_(most) { free_.reserve(most + 1); }  // giving back must not fail
 
   /// A tensor with undefined contents. Its memory comes back here, or is freed where this is gone by then.
   Tensor take(DType dtype, const Dims& dims);

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <optional>
+#include <thread>
 
 namespace attune {
 namespace {
@@ -46,6 +48,25 @@ TEST(OutputMemory, may_be_gone_before_its_tensors) {
   memory.reset();
   tensor.mutable_data<float>()[element_count(kLarge) - 1] = 3;
   EXPECT_EQ(tensor.data<float>()[element_count(kLarge) - 1], 3);
+}
+
+TEST(OutputMemory, serves_threads_that_let_go_of_what_others_took) {
+  const auto memory = std::make_shared<OutputMemory>(2);
+  constexpr int kThreads = 4, kRounds = 50;
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int i = 0; i < kThreads; ++i)
+    threads.emplace_back([&, i] {
+      for (int round = 0; round < kRounds; ++round) {
+        Tensor mine = memory->take(DType::f32, kLarge);
+        mine.mutable_data<float>()[0] = static_cast<float>(i);
+        const Tensor shared = mine;
+        mine = Tensor();
+        if (shared.data<float>()[0] != static_cast<float>(i)) ++wrong;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(OutputMemory, leaves_small_tensors_to_the_allocator) {

@@ -74,15 +74,14 @@ std::variant<Shape, Refusal> shape_of(const Workload& workload) {
   const bool gru = op == "GRU";
   if (gru && context.attr_int("linear_before_reset", 0) == 0)
     return refuse("the native GRU has linear_before_reset=1 alone: otherwise a step takes two products in a row");
-  constexpr int64_t kMostGruRows = 8;
-  if (const int64_t batch = workload.input(kX).dims.size() == 3 ? workload.input(kX).dims[1] : 0;
-      gru && batch > kMostGruRows)
-    return refuse("the native GRU multiplies with a fourth gate of zeros, which pays for up to {} rows, got {}",
-                  kMostGruRows, batch);
   if (!has_default_activations(context, gru ? 2 : 3))
     return refuse("the native {} has the default activations alone", op);
   const Dims &x = workload.input(kX).dims, &r = workload.input(kR).dims;
   if (x.size() != 3 || r.size() != 3) return refuse("a {} of ranks {} and {}", op, x.size(), r.size());
+  constexpr int64_t kMostGruRows = 8;
+  if (gru && x[1] > kMostGruRows)
+    return refuse("the native GRU multiplies with a fourth gate of zeros, which pays for up to {} rows, got {}",
+                  kMostGruRows, x[1]);
   Shape shape{.steps = x[0], .batch = x[1], .inputs = x[2], .hidden = r[2], .directions = r[0]};
   if (std::min({shape.steps, shape.batch, shape.hidden, shape.inputs}) == 0) return refuse("an operand is empty");
   shape.lanes = cell_loops().lanes;
