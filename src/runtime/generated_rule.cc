@@ -20,8 +20,9 @@ bool is_by(const Config& config, std::string_view generator) { return has(config
 /// passes memory twice where one beside the other passes it three times.
 bool adds_to_memory(const Workload& workload) {
   const auto l2 = data_cache(cpu_info(), 2);
-  const int64_t cached = l2 ? l2->size_bytes / std::max(1, l2->shared_by) * thread_count() : 0;
-  if (cached == 0 || storage_bytes(workload.output(0)).value_or(0) <= cached) return false;
+  constexpr int64_t kUsualCache = 1 << 20;  // where the system does not tell
+  const int64_t cached = (l2 ? l2->size_bytes / std::max(1, l2->shared_by) : kUsualCache) * thread_count();
+  if (storage_bytes(workload.output(0)).value_or(0) <= cached) return false;
   return std::ranges::any_of(parse_epilogue(workload.attributes), [&](const EpilogueStep& step) {
     return step.kind == EpilogueStep::Kind::add &&
            workload.input(static_cast<size_t>(step.input)).dims == workload.output(0).dims;

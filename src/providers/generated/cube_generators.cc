@@ -5,6 +5,7 @@
 #include "providers/generated/cube_rows.h"
 #include "providers/generated/cube_schedule.h"
 #include "providers/generated/cube_winograd.h"
+#include "providers/generated/sweep_values.h"
 
 #include <algorithm>
 #include <set>
@@ -26,20 +27,6 @@ std::vector<Config> first_few(std::vector<Config> configs) {
 template <class Problem> Problem require(std::variant<Problem, Refusal> result) {
   if (const auto* refusal = std::get_if<Refusal>(&result)) throw UserError("{}", refusal->reason);
   return std::get<Problem>(std::move(result));
-}
-
-/// The values that a parameter has in some configs, with further ones, in ascending order.
-std::vector<int64_t> numbers_in(const std::vector<Config>& configs, const std::string& key, std::set<int64_t> values) {
-  for (const Config& config : configs) values.insert(std::stoll(config.at(key)));
-  return {values.begin(), values.end()};
-}
-
-/// The values that a parameter has in some configs, in order of appearance.
-std::vector<std::string> texts_in(const std::vector<Config>& configs, const std::string& key) {
-  std::vector<std::string> values;
-  for (const Config& config : configs)
-    if (std::ranges::find(values, config.at(key)) == values.end()) values.push_back(config.at(key));
-  return values;
 }
 
 /// Only weights that are packed ahead can be fetched ahead.

@@ -79,14 +79,11 @@ std::vector<Config> rows_configs(const BandProblem& problem, const ProductTarget
 cube::BandVectorSchedule rows_schedule(const BandProblem& problem, const ProductTarget& target, const Config& config) {
   cube::BandVectorSchedule schedule;
   schedule.isa = target.isa;
-  const auto [pixels, columns] = pair_of(config, "rows_tile");
-  const int lanes = target.isa.lanes;
-  if (pixels < 1 || pixels > 30 || columns < lanes || columns % lanes != 0 || (pixels + 1) * (columns / lanes) > 40)
-    throw UserError("a register tile of {}x{} does not fit the registers", pixels, columns);
-  schedule.tile_pixels = static_cast<int>(pixels);
-  schedule.tile_vectors = static_cast<int>(columns / lanes);
+  const RegisterTile tile = register_tile(config, "rows_tile", target.isa.lanes);
+  schedule.tile_pixels = tile.rows;
+  schedule.tile_vectors = tile.vectors;
   schedule.band_rows = std::min(number_of(config, "rows_height", 1), problem.shape.down.out);
-  schedule.task_panels = divide_up(number_of(config, "rows_columns", 1), columns);
+  schedule.task_panels = divide_up(number_of(config, "rows_columns", 1), schedule.panel_columns());
   schedule.inner = axis_of(config, "rows_inner");
   if (cube::band_bytes(problem.shape, schedule.band_rows) > kMostBandBytes)
     throw UserError("a band of {} output rows does not fit the stack", schedule.band_rows);

@@ -227,16 +227,21 @@ std::vector<Config> vector_configs(const ProductProblem& problem, const ProductT
   return distinct(std::move(configs));
 }
 
+RegisterTile register_tile(const Config& config, const char* key, int lanes) {
+  const auto [rows, columns] = pair_of(config, key);
+  if (rows < 1 || rows > 30 || columns < lanes || columns % lanes != 0 || (rows + 1) * (columns / lanes) > 40)
+    throw UserError("a register tile of {}x{} does not fit the registers", rows, columns);
+  return {static_cast<int>(rows), static_cast<int>(columns / lanes)};
+}
+
 cube::VectorSchedule vector_schedule(const ProductProblem& problem, const ProductTarget& target, const Config& config) {
   cube::VectorSchedule schedule;
   schedule.isa = target.isa;
-  const auto [rows, columns] = pair_of(config, "tile");
-  const int lanes = target.isa.lanes;
-  if (rows < 1 || rows > 30 || columns < lanes || columns % lanes != 0 || (rows + 1) * (columns / lanes) > 40)
-    throw UserError("a register tile of {}x{} does not fit the registers", rows, columns);
-  schedule.tile_rows = static_cast<int>(rows);
-  schedule.tile_vectors = static_cast<int>(columns / lanes);
-  schedule.task_rows = round_up(number_of(config, "task_rows", 1), rows);
+  const RegisterTile tile = register_tile(config, "tile", target.isa.lanes);
+  schedule.tile_rows = tile.rows;
+  schedule.tile_vectors = tile.vectors;
+  const int64_t columns = schedule.panel_columns();
+  schedule.task_rows = round_up(number_of(config, "task_rows", 1), schedule.tile_rows);
   schedule.task_panels = divide_up(number_of(config, "task_columns", 1), columns);
   schedule.depth_block = number_of(config, "depth_block", 0);
   if (problem.shape.open) {

@@ -24,6 +24,8 @@ ProductTarget host_target();
 struct RegisterTile {
   int rows, vectors;
 };
+/// The one that a config names, such as "6x64": rows and columns. Throws UserError where registers do not hold it.
+RegisterTile register_tile(const Config& config, const char* key, int lanes);
 /// Those that suit a product, the best by an estimate first.
 std::vector<RegisterTile> register_tiles(const cube::ProductShape& shape, const ProductTarget& target);
 

@@ -5,7 +5,9 @@
 #include "ops/context.h"
 #include "ops/conv_shape.h"
 #include "providers/generated/config_values.h"
+#include "providers/generated/cube_band.h"
 #include "providers/generated/cube_schedule.h"
+#include "providers/generated/sweep_values.h"
 
 #include <algorithm>
 #include <set>
@@ -19,10 +21,6 @@ using cube::divide_up;
 constexpr const char* kEntry = "kernel";
 constexpr size_t kOffered = 3;
 constexpr int64_t kMostSumBytes = 256 << 10;  // on the stack
-
-cube::DepthwiseAxis axis_of(const WindowAxis& axis) {
-  return {axis.in, axis.out, axis.kernel, axis.stride, axis.dilation, axis.pad_begin};
-}
 
 std::variant<cube::WeightGradientShape, Refusal> shape_of(const Workload& workload) {
   if (workload.domain != "attune" || workload.op != "ConvGradWeights")
@@ -47,8 +45,8 @@ std::variant<cube::WeightGradientShape, Refusal> shape_of(const Workload& worklo
   shape.groups = geometry.groups;
   shape.in_channels = geometry.in_channels;
   shape.out_channels = geometry.out_channels;
-  shape.down = geometry.axes.size() == 2 ? axis_of(geometry.axes[0]) : cube::DepthwiseAxis{1, 1, 1, 1, 1, 0};
-  shape.across = axis_of(geometry.axes.back());
+  shape.down = geometry.axes.size() == 2 ? band_axis(geometry.axes[0]) : cube::DepthwiseAxis{1, 1, 1, 1, 1, 0};
+  shape.across = band_axis(geometry.axes.back());
   shape.bias = workload.outputs.size() > 1 && workload.outputs[1].has_value();
   if (shape.bias && workload.output(1).dtype != dst.dtype) return refuse("weights and bias are of two types");
   shape.src = src.dtype;
@@ -103,23 +101,15 @@ std::vector<Config> sweep(const Workload& workload, const ProductTarget& target)
 cube::WeightGradientSchedule schedule_of(const ProductTarget& target, const Config& config) {
   cube::WeightGradientSchedule schedule;
   schedule.isa = target.isa;
-  const auto [rows, columns] = pair_of(config, "gradient_tile");
-  const int lanes = target.isa.lanes;
-  if (rows < 1 || rows > 30 || columns < lanes || columns % lanes != 0 || (rows + 1) * (columns / lanes) > 40)
-    throw UserError("a register tile of {}x{} does not fit the registers", rows, columns);
-  schedule.tile_rows = static_cast<int>(rows);
-  schedule.tile_vectors = static_cast<int>(columns / lanes);
+  const RegisterTile tile = register_tile(config, "gradient_tile", target.isa.lanes);
+  schedule.tile_rows = tile.rows;
+  schedule.tile_vectors = tile.vectors;
   schedule.band_rows = number_of(config, "gradient_band", 1);
-  schedule.task_rows = round_up(number_of(config, "gradient_rows", 1), rows);
-  schedule.task_columns = round_up(number_of(config, "gradient_columns", 1), columns);
+  schedule.task_rows = round_up(number_of(config, "gradient_rows", 1), schedule.tile_rows);
+  schedule.task_columns = round_up(number_of(config, "gradient_columns", 1), schedule.tile_columns());
   if (schedule.task_rows * schedule.task_columns * 4 > kMostSumBytes)
     throw UserError("sums of {}x{} channels do not fit the stack", schedule.task_rows, schedule.task_columns);
   return schedule;
-}
-
-std::vector<int64_t> numbers_in(const std::vector<Config>& configs, const std::string& key, std::set<int64_t> values) {
-  for (const Config& config : configs) values.insert(std::stoll(config.at(key)));
-  return {values.begin(), values.end()};
 }
 
 }  // namespace
@@ -141,10 +131,7 @@ std::vector<Config> CubeWeightGradientGenerator::offered(const Workload& workloa
 void CubeWeightGradientGenerator::declare(const Workload& workload, GeneratorSpace& space) const {
   const cube::WeightGradientShape shape = require_shape(workload);
   const auto configs = sweep(workload, host_target());
-  std::vector<std::string> tiles;
-  for (const Config& config : configs)
-    if (std::ranges::find(tiles, config.at("gradient_tile")) == tiles.end())
-      tiles.push_back(config.at("gradient_tile"));
+  const auto tiles = texts_in(configs, "gradient_tile");
   const Param tile = space.categorical("gradient_tile", tiles);
   std::set<int64_t> bands, parts;
   for (int64_t part = 1; part <= 64; part *= 2) {

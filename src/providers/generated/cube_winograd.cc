@@ -99,12 +99,9 @@ cube::WinogradSchedule winograd_schedule(const WinogradProblem& problem, const P
   const auto allowed = output_tiles(problem);
   if (std::ranges::find(allowed, schedule.output_tile) == allowed.end())
     throw UserError("winograd_output is {}, expected 2, or 4 where no step bounds the results", schedule.output_tile);
-  const auto [rows, columns] = pair_of(config, "winograd_tile");
-  const int64_t lanes = target.isa.lanes;
-  if (rows < 1 || rows > 30 || columns < lanes || columns % lanes != 0 || (rows + 1) * (columns / lanes) > 40)
-    throw UserError("a register tile of {}x{} does not fit the registers", rows, columns);
-  schedule.tile_rows = static_cast<int>(rows);
-  schedule.tile_vectors = static_cast<int>(columns / lanes);
+  const RegisterTile tile = register_tile(config, "winograd_tile", target.isa.lanes);
+  schedule.tile_rows = tile.rows;
+  schedule.tile_vectors = tile.vectors;
   schedule.block_tiles = number_of(config, "winograd_block", 1);
   schedule.task_tiles =
       divide_up(number_of(config, "winograd_task_tiles", 1), schedule.block_tiles) * schedule.block_tiles;
