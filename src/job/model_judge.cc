@@ -102,23 +102,34 @@ Choices ModelJudge::without_doubtful(const Choices& choices) const {
   return kept;
 }
 
+bool ModelJudge::confirm(const Choices& choices, double seconds_a_run, ModelConclusion& conclusion) {
+  constexpr int kMostRuns = 5;
+  conclusion.comparison.reset();
+  for (int i = 0; i < kMostRuns; ++i) {
+    // Each time elsewhere in memory: luck with the placement must not decide.
+    const ModelRun run = runner_.run(choices, {seconds_a_run, i == 0 ? Placement::any : Placement::fresh});
+    conclusion.problem = run.problem;
+    if (!run.problem.empty()) return false;
+    if (conclusion.comparison)
+      conclusion.comparison->add(run.whole);
+    else
+      conclusion.comparison = run.whole;
+    learn(choices, run);
+    const SessionComparison& all = *conclusion.comparison;
+    if (all.ratio <= 1 + options_.least_gain) return false;
+    if (i > 0 && run.whole.ratio > 1 && is_faster(all)) return true;
+    // A run that won has its second one reserved; what is doubtful goes on while there is time to spare.
+    const bool is_reserved = i == 0 && is_faster(all);
+    if (!is_reserved && !options_.has_time()) return false;
+  }
+  return false;
+}
+
 ModelConclusion ModelJudge::conclude(double seconds_a_run) {
   ModelConclusion conclusion;
   for (Choices choices = accepted_; !choices.empty(); choices = without_doubtful(choices)) {
     if (conclusion.comparison && !options_.has_time()) break;
-    const ModelRun first = runner_.run(choices, {seconds_a_run, Placement::any});
-    conclusion.problem = first.problem;
-    if (!first.problem.empty()) continue;
-    conclusion.comparison = first.whole;
-    learn(choices, first);
-    if (!is_faster(first.whole)) continue;
-    // Once more elsewhere in memory: luck with the placement must not decide.
-    const ModelRun second = runner_.run(choices, {seconds_a_run, Placement::fresh});
-    conclusion.problem = second.problem;
-    if (!second.problem.empty()) continue;
-    conclusion.comparison->add(second.whole);
-    learn(choices, second);
-    if (second.whole.ratio <= 1 || !is_faster(*conclusion.comparison)) continue;
+    if (!confirm(choices, seconds_a_run, conclusion)) continue;
     conclusion.choices = choices;
     break;
   }

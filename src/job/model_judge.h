@@ -87,8 +87,8 @@ class ModelJudge {
   /// The same, with the proposals and nothing else.
   ModelRun judge_exactly(const Choices& proposals, double seconds);
 
-  /// Compares the model with all that is accepted and its defaults. While it is not faster beyond noise, the doubtful
-  /// half of the choice is dropped.
+  /// Compares the model with all that is accepted and its defaults, for as long as it seems faster and there is time to
+  /// show it. While it is not faster beyond noise, the doubtful half of the choice is dropped.
   ModelConclusion conclude(double seconds_a_run);
 
   double noise_floor() const { return noise_; }  // ln: the largest seen
@@ -101,6 +101,8 @@ class ModelJudge {
   void accept_best(size_t task);
   Choices without_doubtful(const Choices& choices) const;
   bool is_faster(const SessionComparison& whole) const;
+  /// Whether the model is faster with these, beyond noise and in two placements. Runs go on while that is open.
+  bool confirm(const Choices& choices, double seconds_a_run, ModelConclusion& conclusion);
 
   ModelRunner& runner_;
   ModelJudgeOptions options_;

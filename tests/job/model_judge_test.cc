@@ -123,6 +123,29 @@ TEST(ModelJudge, keeps_the_default_where_only_the_placement_was_lucky) {
   EXPECT_TRUE(judge.conclude(1).choices.empty());
 }
 
+/// How often a gain of 2 % shows where runs tremble by as much, when time is left for so many runs.
+int shown_of_50(int spare_runs) {
+  int shown = 0;
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    FakeModel model(2, 0.05, seed);
+    model.add(0, "faster", {0.96});
+    ModelJudgeOptions options;
+    options.has_time = [&] { return model.runs < spare_runs; };
+    ModelJudge judge(model, options);
+    ModelVerdict verdict;
+    verdict.verdict = tune::Verdict::faster;
+    verdict.effect = {kTaskMs, {0.04, 0.04, 0.04}, {0.96, 0.96, 0.96}};
+    judge.recall(0, kernel("faster"), verdict);
+    shown += static_cast<int>(judge.conclude(1).choices.size());
+  }
+  return shown;
+}
+
+TEST(ModelJudge, uses_time_that_is_left_to_show_a_small_gain) {
+  const int hurried = shown_of_50(1), patient = shown_of_50(5);
+  EXPECT_GT(patient, hurried + 10) << "of 50";
+}
+
 TEST(ModelJudge, says_what_does_not_fit_and_learns_nothing_from_it) {
   FakeModel model(2, 0.01, 5);
   FakeKernel unfit{0.5};
