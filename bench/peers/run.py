@@ -100,6 +100,13 @@ def from_zoo(model, batch, attune, folder):
     return model, path, inputs
 
 
+def from_file(path, folder):
+    """Name, model and inputs of an ONNX file whose shapes are numbers."""
+    inputs = folder / "inputs.npz"
+    subprocess.run([PYTHON, "-c", MAKE_INPUTS, path, inputs], check=True)
+    return pathlib.Path(path).stem, path, inputs
+
+
 def tune(path, inputs, options, folder):
     """The plan of a tuning into a fresh bank."""
     command = [options.attune, "tune", path, "--inputs", inputs, "--threads", options.threads, "--dtype", options.dtype]
@@ -183,7 +190,7 @@ def print_rows(rows, file=sys.stdout):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--attune", default=str(ROOT / "build/release/attune"))
-    parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--models", default=",".join(MODELS), help="of the zoo, or ONNX files whose shapes are numbers")
     parser.add_argument("--real", action="store_true", help="the models that Python packages ship instead of the zoo's")
     parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--batch", type=int, default=1)
@@ -208,6 +215,8 @@ def main():
                 folder = pathlib.Path(folder)
                 if options.real:
                     model = name["name"], name["model"], name["inputs"]
+                elif name.endswith(".onnx"):
+                    model = from_file(name, folder)
                 else:
                     model = from_zoo(name, options.batch, options.attune, folder)
                 new = measure(*model, options, folder)

@@ -15,7 +15,6 @@ import json
 import math
 import os
 import pathlib
-import random
 import shutil
 import signal
 import subprocess
@@ -23,84 +22,21 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+
+from paced import median, race  # noqa: E402: found by the line above
+
 MODELS = ["resnet50", "mobilenetv2", "shufflenetv2", "yolov5s", "bert_base", "gpt2", "vit_b16"]
 TIE = 0.02  # plans that differ by less are called equal whatever the interval says
-STARTS = 7  # of the processes of a race
 
 
 def seconds_of(text):
     return float(text[:-1]) * {"s": 1, "m": 60, "h": 3600}[text[-1]] if text[-1] in "smh" else float(text)
 
 
-def median(values):
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
-
-
-def interval(values):
-    """95 % confidence of the median, by order statistics."""
-    ordered, n = sorted(values), len(values)
-    half = 1.96 * n**0.5 / 2
-    return ordered[max(0, math.floor(n / 2 - half))], ordered[min(n - 1, math.ceil(n / 2 + half))]
-
-
-class Paced:
-    """A model in a process of its own that runs when it is told to."""
-
-    def __init__(self, attune, model, threads):
-        command = [str(attune), "bench", str(model), "--paced", "--threads", str(threads)]
-        # Threads that wait by spinning would take the cores from the other process.
-        environment = dict(os.environ, OMP_WAIT_POLICY="passive")
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-        )
-        if self.process.stdout.readline().strip() != "ready":
-            raise RuntimeError(f"{' '.join(command)}: {self.process.stderr.read().strip()[-300:]}")
-
-    def take(self, runs):
-        """The median of some runs; the first after the other had the machine does not count."""
-        self.process.stdin.write(f"{runs + 1}\n")
-        self.process.stdin.flush()
-        return median(json.loads(self.process.stdout.readline())[1:])
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
-def race_once(attune, models, threads, seconds, order):
-    """Ratios of the times of two models, each in a process of its own, in turn."""
-    runners = []
-    try:
-        for model in models:
-            runners.append(Paced(attune, model, threads))
-        once = max(runner.take(2) for runner in runners)
-        runs = max(1, min(20, int(50 / max(once, 0.01))))
-        ratios = []
-        end = time.monotonic() + seconds
-        while time.monotonic() < end or len(ratios) < 3:
-            turns = [0, 1]
-            order.shuffle(turns)
-            times = {turn: runners[turn].take(runs) for turn in turns}
-            ratios.append(times[0] / times[1])
-        return ratios
-    finally:
-        for runner in runners:
-            runner.end()
-
-
-def race(attune, first, second, threads, seconds):
-    """Time of the first over that of the second, interleaved: above 1, the second is faster.
-
-    Where a process's memory happens to lie makes it faster or slower for as long as it lives, so that rounds of two
-    processes are no independent samples. Both are started anew several times; a sample is the median of such a pair.
-    """
-    order = random.Random(1)
-    rounds = [race_once(attune, (first, second), threads, seconds / STARTS, order) for _ in range(STARTS)]
-    ratios = [median(one) for one in rounds]
-    low, high = interval(ratios)
-    return {"ratio": median(ratios), "low": low, "high": high, "starts": STARTS, "rounds": sum(map(len, rounds))}
+def race_models(options, first, second):
+    flags = ["--threads", options.threads]
+    return race((options.attune, first, flags), (options.attune, second, flags), options.check_s)
 
 
 def tune_once(options, model, repeat, folder):
@@ -174,7 +110,7 @@ def measure(options, model, repeat, folder):
     for name in ("before_ms", "after_ms", "speedup", "speedup_interval"):
         row[name] = summary.get(name)
     if summary["applied"]:
-        row["check"] = race(options.attune, f"zoo:{model}", folder / "result/tuned.plan", options.threads, options.check_s)
+        row["check"] = race_models(options, f"zoo:{model}", folder / "result/tuned.plan")
     return row
 
 
@@ -187,7 +123,7 @@ def compare_repeats(options, model, folders):
         row["same"] = winners_of(folder) == first
         if not row["same"]:
             plans = [one / "result/tuned.plan" for one in (folders[0], folder)]
-            row["race"] = race(options.attune, plans[0], plans[1], options.threads, options.check_s)
+            row["race"] = race_models(options, *plans)
             low, high = row["race"]["low"], row["race"]["high"]
             row["tied"] = low <= 1 <= high or abs(math.log(row["race"]["ratio"])) < TIE
         rows.append(row)

@@ -78,6 +78,30 @@ ModelRun ModelJudge::judge_exactly(const Choices& proposals, double seconds) {
   return run;
 }
 
+Choices ModelJudge::rivals() const {
+  Choices found;
+  for (const auto& [task, trial] : accepted_) {
+    const double worst = find(task, trial)->effect.ratio_interval(options_.confidence).high;
+    const ModelVerdict* rival = nullptr;
+    for (const auto& [key, verdict] : verdicts_) {
+      if (key.first != task || key.second == trial || verdict.verdict != Verdict::faster) continue;
+      if (verdict.effect.ratio_interval(options_.confidence).low > worst) continue;
+      if (rival != nullptr && rival->effect.rounds() <= verdict.effect.rounds()) continue;
+      rival = &verdict;
+      found[task] = key.second;
+    }
+  }
+  return found;
+}
+
+bool ModelJudge::tell_rivals_apart(double seconds) {
+  const Choices others = rivals();
+  if (others.empty()) return false;
+  judge(others, seconds);
+  judge({}, seconds);
+  return true;
+}
+
 bool ModelJudge::is_faster(const SessionComparison& whole) const {
   return whole.faster() && whole.ratio > 1 + options_.least_gain;
 }

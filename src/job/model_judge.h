@@ -87,6 +87,13 @@ class ModelJudge {
   /// The same, with the proposals and nothing else.
   ModelRun judge_exactly(const Choices& proposals, double seconds);
 
+  /// For tasks whose winner is in doubt: another kernel that was found faster, and may be the better one as far as is
+  /// known; of several the one that ran least.
+  Choices rivals() const;
+  /// Runs the model with the rivals, then with the winners, which may be others by then. False when there is nothing to
+  /// tell apart.
+  bool tell_rivals_apart(double seconds);
+
   /// Compares the model with all that is accepted and its defaults, for as long as it seems faster and there is time to
   /// show it. While it is not faster beyond noise, the doubtful half of the choice is dropped.
   ModelConclusion conclude(double seconds_a_run);

@@ -36,6 +36,12 @@ void ModelStage::judge_proposals(double seconds) {
   if (const Choices choices = proposals(); !choices.empty()) judge_together(choices, seconds);
 }
 
+bool ModelStage::tell_rivals_apart(double seconds) {
+  if (!judge_.tell_rivals_apart(seconds)) return false;
+  if (!job_.clock.stopped()) show_round(nullptr);
+  return true;
+}
+
 void ModelStage::judge_together(const Choices& proposals, double seconds) {
   const std::string problem = judge_.judge(proposals, seconds).problem;
   if (job_.clock.stopped()) return;

@@ -24,6 +24,8 @@ class ModelStage {
   virtual Choices proposals() const = 0;
   /// Judges all of them together, in about this time and what it takes to plan the model anew.
   void judge_proposals(double seconds);
+  /// More rounds for winners and for those that may be better; false when there are none.
+  bool tell_rivals_apart(double seconds);
   /// What one more round of this length and the end of the job will take, by how long the last one took.
   double needed_s(double round_s) const;
   /// Compares the model as it would be used with its default; the former where it is faster beyond noise.

@@ -58,6 +58,10 @@ void search_and_judge(OpatJob& job, ModelStage& stage) {
   // Second and third of the candidates, while there is time.
   while (!job.clock.stopped() && job.clock.left_s() > stage.needed_s(round_s) && !stage.proposals().empty())
     stage.judge_proposals(round_s);
+  // The winner of a few short rounds was lucky too; more of them let a repeated job choose alike.
+  constexpr int kMostRounds = 10;
+  for (int i = 0; i < kMostRounds && !job.clock.stopped() && job.clock.left_s() > 2 * stage.needed_s(round_s); ++i)
+    if (!stage.tell_rivals_apart(round_s)) break;
 }
 
 /// The search by name, or what a mode such as "RL,GA" has for the operator; empty: it is not tuned.

@@ -1,5 +1,6 @@
 #include "ops/fused_separable.h"
 
+#include "ops/convolution_parts.h"
 #include "ops/epilogue.h"
 #include "ops/families.h"
 #include "ops/node_traits.h"
@@ -9,29 +10,7 @@
 namespace attune {
 namespace {
 
-constexpr const char* kEpilogue = "epilogue";
 constexpr const char* kInnerEpilogue = "inner_epilogue";
-constexpr int kConvOpset = 22;
-constexpr size_t kConvOperands = 3;  // of Conv itself: X, W, B
-
-ValueId input_or_none(const Node& node, size_t i) { return i < node.inputs.size() ? node.inputs[i] : kNoValue; }
-
-/// Conv, or FusedConv where there is an epilogue.
-void name_convolution(Node& node) {
-  const bool fused = node.attributes.count(kEpilogue) > 0;
-  node.domain = fused ? "attune" : "";
-  node.op = fused ? "FusedConv" : "Conv";
-  node.version = fused ? 1 : kConvOpset;
-  if (!fused && node.inputs.back() == kNoValue) node.inputs.pop_back();
-}
-
-/// Steps whose operands are inputs, counted from another position on.
-Attribute with_operands_at(const Attributes& attributes, size_t from, size_t to) {
-  auto steps = parse_epilogue(attributes);
-  for (EpilogueStep& step : steps)
-    if (step.is_binary()) step.input = static_cast<int>(static_cast<size_t>(step.input) - from + to);
-  return epilogue_attribute(steps);
-}
 
 /// Infers the first convolution on the fused node's own inputs, and keeps the result.
 class DepthwiseInfer final : public InferContext {
@@ -130,11 +109,11 @@ Node fused_separable(const Node& depthwise, const Node& pointwise) {
   fused.op = "FusedSeparable";
   fused.version = 1;
   fused.attributes = depthwise.attributes;
-  fused.attributes.erase(kEpilogue);
-  if (const auto inner = depthwise.attributes.find(kEpilogue); inner != depthwise.attributes.end())
+  fused.attributes.erase(kEpilogueName);
+  if (const auto inner = depthwise.attributes.find(kEpilogueName); inner != depthwise.attributes.end())
     fused.attributes[kInnerEpilogue] = inner->second;
-  if (pointwise.attributes.count(kEpilogue) > 0)
-    fused.attributes[kEpilogue] = with_operands_at(pointwise.attributes, kConvOperands, kSeparableOperands);
+  if (pointwise.attributes.count(kEpilogueName) > 0)
+    fused.attributes[kEpilogueName] = with_operands_at(pointwise.attributes, kConvOperands, kSeparableOperands);
   fused.inputs = {depthwise.inputs[0], depthwise.inputs[1], pointwise.inputs[1], input_or_none(depthwise, 2),
                   input_or_none(pointwise, 2)};
   for (size_t i = kConvOperands; i < pointwise.inputs.size(); ++i) fused.inputs.push_back(pointwise.inputs[i]);
@@ -149,16 +128,16 @@ SeparableParts separable_parts(const Node& fused, ValueId between) {
   depthwise.inputs = {fused.inputs[kSeparableMap], fused.inputs[kDepthwiseWeights],
                       input_or_none(fused, kDepthwiseBias)};
   depthwise.outputs = {between};
-  depthwise.attributes.erase(kEpilogue);
+  depthwise.attributes.erase(kEpilogueName);
   if (const auto inner = fused.attributes.find(kInnerEpilogue); inner != fused.attributes.end()) {
     depthwise.attributes.erase(kInnerEpilogue);
-    depthwise.attributes[kEpilogue] = inner->second;
+    depthwise.attributes[kEpilogueName] = inner->second;
   }
   name_convolution(depthwise);
   Node& pointwise = parts.pointwise;
   pointwise.attributes.clear();
-  if (fused.attributes.count(kEpilogue) > 0)
-    pointwise.attributes[kEpilogue] = with_operands_at(fused.attributes, kSeparableOperands, kConvOperands);
+  if (fused.attributes.count(kEpilogueName) > 0)
+    pointwise.attributes[kEpilogueName] = with_operands_at(fused.attributes, kSeparableOperands, kConvOperands);
   pointwise.inputs = {between, fused.inputs[kPointwiseWeights], input_or_none(fused, kPointwiseBias)};
   for (size_t i = kSeparableOperands; i < fused.inputs.size(); ++i) pointwise.inputs.push_back(fused.inputs[i]);
   name_convolution(pointwise);

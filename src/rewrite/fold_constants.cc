@@ -1,7 +1,9 @@
 #include "rewrite/fold_constants.h"
 
+#include "ops/infer_graph.h"
 #include "ops/node_traits.h"
 #include "ops/run_node.h"
+#include "rewrite/assumed_shapes.h"
 #include "rewrite/share_constants.h"
 #include "rewrite/uses.h"
 
@@ -40,6 +42,42 @@ std::vector<Tensor> compute(const Graph& graph, const Node& node) {
   }
 }
 
+void make_constant(Value& value, Tensor contents) {
+  value.dtype = contents.dtype();
+  value.shape = to_shape(contents.dims());
+  value.constant = std::move(contents);
+}
+
+/// What follows from shapes alone, such as what Shape gives of a value whose shape is known.
+int fold_known(Graph& graph) {
+  const auto looks_at_shape = [](const Node& node) {
+    return node.domain.empty() && (node.op == "Shape" || node.op == "Size");
+  };
+  if (std::ranges::none_of(graph.nodes(), looks_at_shape)) return 0;
+  GraphFacts facts;
+  try {
+    facts = infer_graph(graph);
+  } catch (const UserError&) {
+    return 0;  // a body for other shapes: left as it is
+  }
+  const std::vector<bool> assumed = assumed_shapes(graph, facts);
+  const auto is_known = [&](ValueId id) {
+    return id == kNoValue || (!facts.constants[static_cast<size_t>(id)].empty() && !assumed[static_cast<size_t>(id)]);
+  };
+  std::vector<bool> folded(graph.nodes().size(), false);
+  int changes = 0;
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    const Node& node = graph.nodes()[i];
+    if (is_random(node) || has_subgraph(node) || !std::ranges::all_of(node.outputs, is_known)) continue;
+    for (const ValueId id : node.outputs)
+      if (id != kNoValue) make_constant(graph.value(id), facts.constants[static_cast<size_t>(id)]);
+    folded[i] = true;
+    ++changes;
+  }
+  if (changes > 0) erase_nodes(graph, folded);
+  return changes;
+}
+
 /// The nodes of this graph, not those of bodies.
 int fold_nodes(Graph& graph) {
   std::vector<bool> folded(graph.nodes().size(), false);
@@ -49,13 +87,8 @@ int fold_nodes(Graph& graph) {
     if (!may_fold(graph, node)) continue;
     std::vector<Tensor> results = compute(graph, node);
     if (results.empty()) continue;
-    for (size_t o = 0; o < node.outputs.size(); ++o) {
-      if (node.outputs[o] == kNoValue) continue;
-      Value& value = graph.value(node.outputs[o]);
-      value.dtype = results[o].dtype();
-      value.shape = to_shape(results[o].dims());
-      value.constant = std::move(results[o]);
-    }
+    for (size_t o = 0; o < node.outputs.size(); ++o)
+      if (node.outputs[o] != kNoValue) make_constant(graph.value(node.outputs[o]), std::move(results[o]));
     for (const ValueId id : node.inputs)
       if (id != kNoValue) graph.value(id).constant.release_pages();  // read for the last time, most likely
     folded[i] = true;
@@ -68,7 +101,7 @@ int fold_nodes(Graph& graph) {
 }  // namespace
 
 int fold_constants(Graph& graph) {
-  int changes = fold_nodes(graph);
+  int changes = fold_known(graph) + fold_nodes(graph);
   // What became constant here may be all that a body was waiting for.
   if (share_constants(graph) == 0) return changes;
   for (Node& node : graph.nodes())

@@ -14,6 +14,7 @@
 #include "rewrite/fuse_attention.h"
 #include "rewrite/fuse_epilogues.h"
 #include "rewrite/fuse_separable.h"
+#include "rewrite/fuse_squeeze_excite.h"
 #include "rewrite/fuse_vectors.h"
 #include "rewrite/lift_activations.h"
 #include "rewrite/look_up_one_hot.h"
@@ -31,6 +32,8 @@
 #include "rewrite/remove_identities.h"
 #include "rewrite/resize_by_factors.h"
 #include "rewrite/share_constants.h"
+#include "rewrite/spell_out_batch_norm.h"
+#include "rewrite/spell_out_einsum.h"
 #include "rewrite/spread_deconvolutions.h"
 #include "rewrite/take_in_bias.h"
 #include "rewrite/take_in_padding.h"
@@ -48,6 +51,8 @@ constexpr PassEntry kPasses[] = {
     // Before weights are dequantised for good, as all that is constant is.
     {"compute_in_bytes", "turn operators between DequantizeLinear and QuantizeLinear into those on bytes",
      compute_in_bytes},
+    // Its transposes of constants are folded next.
+    {"spell_out_einsum", "write Einsum of two operands as a matrix product", spell_out_einsum},
     {"fold_constants", "compute what depends on constants alone", fold_constants},
     {"remove_identities", "drop nodes that hand their input on", remove_identities},
     {"merge_casts", "cast once where a value is cast twice without loss", merge_casts},
@@ -56,6 +61,8 @@ constexpr PassEntry kPasses[] = {
     {"take_in_padding", "give padding with zeros to the convolution or pool after it", take_in_padding},
     {"take_in_bias", "make a constant added to a convolution its bias", take_in_bias},
     {"fold_batch_norm", "multiply inference batch normalisation into the convolution before it", fold_batch_norm},
+    {"spell_out_batch_norm", "write batch normalisation that is left as a product and a sum by channel",
+     spell_out_batch_norm},
     {"name_activations", "recognise gelu, swish, hard-swish and mish spelled out in primitives", name_activations},
     {"spread_deconvolutions", "write deconvolutions without overlap as 1x1 convolutions and DepthToSpace",
      spread_deconvolutions},
@@ -91,6 +98,9 @@ constexpr PassEntry kPasses[] = {
     {"fuse_epilogues", "give bias, activation and residual add to the product before them", fuse_epilogues},
     {"fuse_separable", "where asked, make one operator of a depthwise convolution and the 1x1 one after it",
      fuse_separable},
+    {"fuse_squeeze_excite",
+     "make one operator of a map's means, the two 1x1 convolutions behind them and the product with the map",
+     fuse_squeeze_excite},
     // Elementwise operators that are left belong to no product.
     {"fuse_vectors", "make one operator of chains of elementwise ones, with softmax or normalisation among them",
      fuse_vectors},

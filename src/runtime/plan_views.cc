@@ -1,5 +1,6 @@
 #include "runtime/plan_views.h"
 
+#include "ops/convert.h"
 #include "ops/node_traits.h"
 #include "runtime/contiguous_part.h"
 #include "runtime/cut.h"
@@ -28,8 +29,8 @@ TensorSpec in_layout(TensorSpec spec, Layout layout) {
   return spec;
 }
 
-/// The axis of a Concat.
-size_t concat_axis(const Node& node, size_t rank) {
+/// The axis of a Concat or Gather.
+size_t axis_of(const Node& node, size_t rank) {
   const int64_t axis = attribute_or<int64_t>(node.attributes, "axis", 0);
   return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
 }
@@ -117,12 +118,27 @@ bool add_parts(PlanBuilder& plan, const Node& node, const Workload& workload) {
   return true;
 }
 
+bool add_taken(PlanBuilder& plan, const Node& node, const Workload& workload) {
+  if (!node.domain.empty() || node.op != "Gather" || plan.home(node.inputs[0]) != Layout::plain) return false;
+  const Tensor& index = plan.facts().constants[static_cast<size_t>(node.inputs[1])];
+  if (index.empty() || index.count() != 1) return false;
+  const TensorSpec whole = in_layout(workload.input(0), Layout::plain);
+  const size_t axis = axis_of(node, whole.dims.size());
+  const int64_t length = whole.dims[axis], given = element_as_int(index, 0), at = given < 0 ? given + length : given;
+  if (at < 0 || at >= length) return false;  // the operator says so
+  const auto offset = part_offset(whole, axis, at, 1);
+  if (!offset) return false;
+  const SlotId source = plan.get(node.inputs[0], Layout::plain);
+  place_view(plan, node.outputs[0], in_layout(workload.output(0), Layout::plain), source, *offset);
+  return true;
+}
+
 bool join_in_place(PlanBuilder& plan, const Node& node, const Workload& workload) {
   if (!node.domain.empty() || node.op != "Concat") return false;
   const auto layout = plan.home(node.inputs[0]);
   if (!layout) return false;
   const TensorSpec whole = in_layout(workload.output(0), *layout);
-  const size_t axis = concat_axis(node, whole.dims.size());
+  const size_t axis = axis_of(node, whole.dims.size());
   std::vector<std::pair<SlotId, int64_t>> places;
   int64_t begin = 0;
   for (size_t i = 0; i < node.inputs.size(); ++i) {

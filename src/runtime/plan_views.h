@@ -19,6 +19,10 @@ bool add_transposed_view(PlanBuilder& plan, const Node& node, const Workload& wo
 /// False when the node is no such.
 bool add_parts(PlanBuilder& plan, const Node& node, const Workload& workload);
 
+/// Gather of one element of an axis, the index being known, of a value in which that lies in one piece. False when the
+/// node is no such.
+bool add_taken(PlanBuilder& plan, const Node& node, const Workload& workload);
+
 /// Concat whose inputs can be written where they will lie in the result: nothing is left to do for it. False when the
 /// node is no such.
 bool join_in_place(PlanBuilder& plan, const Node& node, const Workload& workload);

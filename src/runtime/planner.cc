@@ -46,7 +46,7 @@ class Planner {
     } else if (renames_dims(node) || keeps_elements(node, *workload)) {
       add_view(plan_, node, *workload);
     } else if (place_renamed(node, *workload) || add_parts(plan_, node, *workload) ||
-               join_in_place(plan_, node, *workload)) {
+               add_taken(plan_, node, *workload) || join_in_place(plan_, node, *workload)) {
       // Its inputs and outputs are the same, or lie inside of each other.
     } else {
       mark_constants(node, *workload);
@@ -57,8 +57,7 @@ class Planner {
 
   /// Places the output of a Transpose that is its input, in another layout; false for any other node.
   bool place_renamed(const Node& node, const Workload& workload) {
-    return node.op == "Transpose" &&
-           add_transposed_view(plan_, node, workload, layout_for_convolution(node.outputs[0]));
+    return node.op == "Transpose" && add_transposed_view(plan_, node, workload, layout_for_readers(node.outputs[0]));
   }
 
   /// Contents known by inference count as constant too, not only initializers.
@@ -85,14 +84,16 @@ class Planner {
     return found == plan_.options().node_layouts.end() ? region_ : RegionLayouts{found->second, found->second};
   }
 
-  /// The layout in which a convolution will read a value; plain when none does.
-  Layout layout_for_convolution(ValueId id) const {
+  /// The layout in which a value will be read, by a convolution or beside an operand that lies so; plain otherwise.
+  Layout layout_for_readers(ValueId id) const {
     for (const Node& reader : plan_.graph().nodes()) {
-      if (reader.inputs.empty() || reader.inputs[0] != id) continue;
-      const auto workload = make_workload(plan_.graph(), plan_.facts(), reader);
+      const auto found = std::ranges::find(reader.inputs, id);
+      const auto workload =
+          found == reader.inputs.end() ? std::nullopt : make_workload(plan_.graph(), plan_.facts(), reader);
       if (!workload) continue;
-      const Layout layout = layout_candidates(*workload, region_for(reader), Layout::plain).front();
-      return with_layout(*workload, layout).input(0).layout;
+      const Layout layout = layout_candidates(*workload, region_for(reader), current_layout(reader)).front();
+      const auto& operand = with_layout(*workload, layout).inputs[static_cast<size_t>(found - reader.inputs.begin())];
+      if (operand && operand->layout != Layout::plain) return operand->layout;
     }
     return Layout::plain;
   }
@@ -103,7 +104,7 @@ class Planner {
     const Layout current = current_layout(node);
     // A cast may convert the layout on its way.
     if (const Layout wanted = node.op == "Cast" && node.domain.empty() && current == Layout::plain
-                                  ? layout_for_convolution(node.outputs[0])
+                                  ? layout_for_readers(node.outputs[0])
                                   : Layout::plain;
         wanted != Layout::plain) {
       forms.push_back(plain);

@@ -2,6 +2,7 @@
 
 #include "ops/epilogue.h"
 #include "ops/fused_separable.h"
+#include "ops/squeeze_excite.h"
 #include "runtime/advisor.h"
 #include "runtime/layout_policy.h"
 #include "runtime/unfuse_vector.h"
@@ -18,8 +19,10 @@ bool is_vector(const Node& node) { return node.domain == "attune" && node.op == 
 
 bool is_separable(const Node& node) { return node.domain == "attune" && node.op == "FusedSeparable"; }
 
+bool is_squeeze_excite(const Node& node) { return node.domain == "attune" && node.op == "SqueezeExcite"; }
+
 bool is_fused(const Node& node) {
-  return is_vector(node) || is_separable(node) ||
+  return is_vector(node) || is_separable(node) || is_squeeze_excite(node) ||
          (node.domain == "attune" && (node.op == "FusedConv" || node.op == "FusedMatMul"));
 }
 
@@ -109,6 +112,27 @@ void take_separable_apart(Graph& graph, const GraphFacts& facts, const Node& fus
   nodes.push_back(std::move(parts.pointwise));
 }
 
+/// The mean, the convolutions, each with its epilogue, and the product.
+void take_squeeze_excite_apart(Graph& graph, const GraphFacts& facts, const Node& fused, std::vector<Node>& nodes) {
+  const ValueType& map = facts.types[static_cast<size_t>(fused.inputs[kExcitedMap])];
+  const auto& squeeze = facts.types[static_cast<size_t>(fused.inputs[kSqueezeWeights])].shape;
+  const auto fresh = [&](const char* what, const Dim& channels) {
+    Value value;
+    value.name = graph.value(fused.outputs[0]).name + what;
+    value.dtype = map.dtype;
+    value.shape = map.shape;
+    if (value.shape) {
+      std::fill(value.shape->begin() + 2, value.shape->end(), Dim(1));
+      (*value.shape)[1] = channels;
+    }
+    return graph.add_value(std::move(value));
+  };
+  const Dim &channels = squeeze.value()[1], &squeezed = squeeze.value()[0];
+  SqueezeExciteParts parts =
+      squeeze_excite_parts(fused, {fresh("_mean", channels), fresh("_squeezed", squeezed), fresh("_gate", channels)});
+  for (Node* part : {&parts.pool, &parts.squeeze, &parts.excite, &parts.product}) nodes.push_back(std::move(*part));
+}
+
 /// The operator and its epilogue as nodes of their own.
 void take_apart(Graph& graph, const ValueType& result, const Node& fused, std::vector<Node>& nodes) {
   Node base = without_epilogue(fused);
@@ -156,6 +180,8 @@ std::shared_ptr<const Graph> unfuse(const Graph& graph, const GraphFacts& facts,
       take_vector_apart(*result, facts, node, nodes);
     else if (is_separable(node))
       take_separable_apart(*result, facts, node, nodes);
+    else if (is_squeeze_excite(node))
+      take_squeeze_excite_apart(*result, facts, node, nodes);
     else
       take_apart(*result, facts.types[static_cast<size_t>(node.outputs[0])], node, nodes);
   }

@@ -95,6 +95,44 @@ TEST(ModelJudge, replaces_a_winner_by_a_better_one_only) {
   EXPECT_EQ(judge.accepted(), (Choices{{0, kernel("better")}}));
 }
 
+/// How often the better of two is chosen for all of four tasks.
+int right_of_50(int further_rounds) {
+  int right = 0;
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    FakeModel model(6, 0.06, seed);
+    Choices better, good;
+    for (size_t task = 0; task < 4; ++task) {
+      model.add(task, "better", {0.80});
+      model.add(task, "good", {0.83});
+      better[task] = kernel("better");
+      good[task] = kernel("good");
+    }
+    ModelJudge judge(model);
+    judge.judge(good, 1);
+    judge.judge(better, 1);
+    for (int i = 0; i < further_rounds && judge.tell_rivals_apart(1); ++i) continue;
+    right += judge.accepted() == better;
+  }
+  return right;
+}
+
+TEST(ModelJudge, tells_rivals_apart_with_further_rounds) {
+  const int before = right_of_50(0), after = right_of_50(6);
+  EXPECT_GE(after, before + 5) << "of 50";
+  EXPECT_GE(after, 40);
+}
+
+TEST(ModelJudge, has_nothing_to_tell_apart_where_one_is_surely_better) {
+  FakeModel model(2, 0.01, 9);
+  model.add(0, "better", {0.5});
+  model.add(0, "good", {0.9});
+  ModelJudge judge(model);
+  judge.judge({{0, kernel("good")}}, 1);
+  judge.judge({{0, kernel("better")}}, 1);
+  EXPECT_TRUE(judge.rivals().empty());
+  EXPECT_FALSE(judge.tell_rivals_apart(1));
+}
+
 TEST(ModelJudge, finds_the_kernel_that_spoils_the_whole_without_losing_the_others) {
   FakeModel model(8, 0.01, 3);
   Choices all;

@@ -165,6 +165,27 @@ TEST(Layout, a_transpose_that_says_what_channels_last_means_is_no_step) {
   EXPECT_EQ(in(LayoutChoice::nchw).size(), 4u);
 }
 
+TEST(Layout, a_branch_through_channels_last_tensors_joins_the_map_without_a_step) {
+  // A block of ConvNeXt: the branch ends in a product over the last axis, the map goes around it.
+  const std::string text = R"(graph "g" {
+  input %x : f32[2, 16, 6, 5]
+  input %w0 : f32[16, 16, 3, 3]
+  input %w1 : f32[16, 16]
+  input %w2 : f32[8, 16, 1, 1]
+  %a = Conv@17(%x, %w0) "conv" {pads = ints [1, 1, 1, 1]}
+  %b = Transpose@17(%a) "to channels last" {perm = ints [0, 2, 3, 1]}
+  %c = MatMul@17(%b, %w1) "product"
+  %d = Transpose@17(%c) "to channels first" {perm = ints [0, 3, 1, 2]}
+  %e = Add@17(%a, %d) "sum"
+  %y = Conv@17(%e, %w2) "after"
+  output %y
+})";
+  expect_reference_values(text);
+  for (const auto& [step, layout] : planned_layouts(text, LayoutChoice::nhwc))
+    EXPECT_TRUE(step == "conv" || step == "product" || step == "sum" || step == "after" || step.starts_with("x "))
+        << step;
+}
+
 TEST(Layout, other_transposes_between_channels_last_maps_have_the_reference_values) {
   for (const char* perm : {"0, 3, 2, 1", "0, 1, 3, 2", "1, 0, 2, 3", "0, 2, 3, 1", "3, 0, 1, 2"})
     expect_reference_values(

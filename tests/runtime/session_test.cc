@@ -275,6 +275,25 @@ TEST(Session, parts_in_pieces_are_copied) {
   EXPECT_EQ(steps_of(session, inputs, "Concat"), 1);
 }
 
+TEST(Session, takes_one_of_an_axis_where_it_lies) {
+  const Graph graph = parse_graph(R"(graph "g" {
+  input %x : f32[3, 2, 16]
+  const %first : i64[] = [0]
+  const %last : i64[1] = [-1]
+  %r = Relu@17(%x) "r"
+  %a = Gather@17(%r, %first) "first" {axis = 0}
+  %b = Gather@17(%r, %last) "last" {axis = 0}
+  %inner = Gather@17(%r, %first) "inner" {axis = 1}
+  %c = Exp@17(%a) "exp"
+  %y = Sub@17(%c, %b) "y"
+  output %y
+  output %inner
+})");
+  const auto inputs = random_inputs(graph, {}, 1);
+  expect_like_reference(graph, inputs);
+  EXPECT_EQ(steps_of(Session(graph), inputs, "Gather"), 1) << "elements of an inner axis do not lie in one piece";
+}
+
 TEST(Session, a_numeric_mode_can_be_for_some_operators) {
   zoo::Options zoo_options;
   zoo_options.image_size = 64;

@@ -11,9 +11,6 @@
 namespace attune::native {
 namespace {
 
-typedef uint16_t Bits16 __attribute__((vector_size(LANES * sizeof(uint16_t)), aligned(2), may_alias));
-typedef uint32_t Bits32 __attribute__((vector_size(LANES * sizeof(uint32_t)), aligned(4), may_alias));
-
 constexpr int64_t kPanel = LANES * TILE_VECTORS;  // keys or columns of values side by side
 constexpr int64_t kKeyBlock = KEY_BLOCK;
 constexpr int64_t kGroupRows = GROUP_TILES * TILE_ROWS;
@@ -22,35 +19,6 @@ constexpr float kInfinity = __builtin_inff();
 ALWAYS_INLINE int64_t lower(int64_t a, int64_t b) { return a < b ? a : b; }
 ALWAYS_INLINE int64_t rounded_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 ALWAYS_INLINE int64_t clamped(int64_t n, int64_t most) { return n < 0 ? 0 : lower(n, most); }
-
-ALWAYS_INLINE Vector load_as_float(const float* p) { return load(p); }
-ALWAYS_INLINE Vector load_as_float(const uint16_t* p) {
-  return (Vector)(__builtin_convertvector(*reinterpret_cast<const Bits16*>(p), Bits32) << 16);
-}
-ALWAYS_INLINE float as_float(float x) { return x; }
-ALWAYS_INLINE float as_float(uint16_t x) { return __builtin_bit_cast(float, static_cast<uint32_t>(x) << 16); }
-
-/// `count` elements, then zeros.
-template <class T> ALWAYS_INLINE Vector load_some(const T* p, int64_t count) {
-  if (count >= LANES) return load_as_float(p);
-  float elements[LANES] = {};
-  for (int64_t i = 0; i < count; ++i) elements[i] = as_float(p[i]);
-  return load(elements);
-}
-
-ALWAYS_INLINE void store_as(float* p, Vector v) { store(p, v); }
-ALWAYS_INLINE void store_as(uint16_t* p, Vector v) {
-  const Bits32 bits = (Bits32)v;
-  const Bits32 rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16;  // to nearest, ties to even
-  const Bits32 result = v == v ? rounded : (bits >> 16) | 0x40;       // a NaN stays one
-  *reinterpret_cast<Bits16*>(p) = __builtin_convertvector(result, Bits16);
-}
-template <class T> ALWAYS_INLINE void store_some(T* p, Vector v, int64_t count) {
-  if (count >= LANES) return store_as(p, v);
-  T elements[LANES];
-  store_as(elements, v);
-  for (int64_t i = 0; i < count; ++i) p[i] = elements[i];
-}
 
 /// exp(x) for x up to 0, also for -infinity and NaN.
 ALWAYS_INLINE Vector weight_of(Vector x) {

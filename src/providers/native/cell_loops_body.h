@@ -6,11 +6,6 @@
 namespace attune::native {
 namespace {
 
-inline Vector sigmoid(Vector x) {
-  const Vector bounded = larger(smaller(x, Vector{} + 30.0F), Vector{} - 80.0F);
-  return 1.0F / (1.0F + exponential(-bounded));
-}
-
 inline Vector hyperbolic_tangent(Vector x) {
   const Vector bounded = larger(smaller(x, Vector{} + 20.0F), Vector{} - 20.0F);
   return 1.0F - 2.0F / (exponential(2.0F * bounded) + 1.0F);
@@ -106,36 +101,11 @@ template <int kRows, class T> void project_tile(const T* x, int64_t depth, const
   if constexpr (kRows > 5) t.f.write(out + 5 * out_stride);
 }
 
-ALWAYS_INLINE void store_units(float* at, Vector h, int64_t valid) {
-  if (valid == LANES) {
-    store(at, h);
-    return;
-  }
-  float units[LANES];
-  store(units, h);
-  for (int64_t i = 0; i < valid; ++i) at[i] = units[i];
-}
-
-/// Rounded to the nearest, to the even one of two; what is no number stays none.
-ALWAYS_INLINE void store_units(uint16_t* at, Vector h, int64_t valid) {
-  const IntVector bits = (IntVector)h;
-  const IntVector rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16) & 0xFFFF;
-  const IntVector is_number = (IntVector)(h == h);
-  const IntVector units = (is_number & rounded) | (~is_number & 0x7FC0);
-  typedef uint16_t ShortVector __attribute__((vector_size(LANES * sizeof(uint16_t)), aligned(2), may_alias));
-  const ShortVector narrow = __builtin_convertvector(units, ShortVector);
-  if (valid == LANES) {
-    *reinterpret_cast<ShortVector*>(at) = narrow;
-    return;
-  }
-  for (int64_t i = 0; i < valid; ++i) at[i] = narrow[i];
-}
-
 struct LstmCell {
   template <class T> ALWAYS_INLINE static void finish(const Row& gates, float* cell, T* h_out, int64_t valid) {
     const Vector state = sigmoid(gates.f) * load(cell) + sigmoid(gates.i) * hyperbolic_tangent(gates.c);
     store(cell, state);
-    store_units(h_out, sigmoid(gates.o) * hyperbolic_tangent(state), valid);
+    store_some(h_out, sigmoid(gates.o) * hyperbolic_tangent(state), valid);
   }
 };
 
@@ -144,7 +114,7 @@ struct GruCell {
     const Vector fresh = hyperbolic_tangent(gates.f + sigmoid(gates.o) * gates.c);
     const Vector state = fresh + sigmoid(gates.i) * (load(cell) - fresh);
     store(cell, state);
-    store_units(h_out, state, valid);
+    store_some(h_out, state, valid);
   }
 };
 

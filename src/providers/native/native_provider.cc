@@ -6,6 +6,7 @@
 #include "providers/native/depth_to_space.h"
 #include "providers/native/recurrent.h"
 #include "providers/native/split.h"
+#include "providers/native/squeeze_excite.h"
 
 #include <algorithm>
 
@@ -22,6 +23,7 @@ constexpr Fixed kFixed[] = {
     {native::is_channel_shuffle, native::offer_channel_shuffle, native::build_channel_shuffle},
     {native::is_split, native::offer_split, native::build_split},
     {native::is_depth_to_space, native::offer_depth_to_space, native::build_depth_to_space},
+    {native::is_squeeze_excite, native::offer_squeeze_excite, native::build_squeeze_excite},
 };
 
 const Fixed* find_fixed(const Workload& workload) {

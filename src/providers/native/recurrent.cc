@@ -1,146 +1,19 @@
 #include "providers/native/recurrent.h"
 
-#include "base/float_types.h"
 #include "base/parallel.h"
 #include "base/spin_barrier.h"
-#include "ops/context.h"
-#include "providers/native/cell_loops.h"
+#include "providers/native/recurrent_packing.h"
 #include "providers/native/widened_kernel.h"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
-#include <cstring>
 
 namespace attune::native {
 namespace {
 
-// Positions among the operator's inputs and outputs.
-constexpr size_t kX = 0, kW = 1, kR = 2, kB = 3, kLengths = 4, kInitialH = 5, kInitialC = 6, kPeepholes = 7;
-constexpr size_t kY = 0, kLastH = 1, kLastC = 2;
-
-/// Which of the loops' gates each gate of ONNX's weights goes to.
-struct Places {
-  std::array<int64_t, kGates> of_input, of_state;
-  size_t gates;  // of the operator
-};
-constexpr Places kLstmPlaces{{0, 1, 2, 3}, {0, 1, 2, 3}, 4};
-constexpr Places kGruPlaces{{0, 1, 2}, {0, 1, 3}, 3};  // what is nobody's place is zero
-
-/// Rows of input that are projected at a time: enough to reuse a panel, few enough to stay in the cache.
-constexpr int64_t kChunkRows = 96;
-
-struct Shape {
-  int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 0;
-  int64_t lanes = 0, panels = 0;
-  bool reverse = false;  // the first direction
-  bool gru = false;
-
-  const Places& places() const { return gru ? kGruPlaces : kLstmPlaces; }
-
-  int64_t padded() const { return panels * lanes; }
-  int64_t gate_row() const { return kGates * padded(); }
-  int64_t chunk_steps() const { return std::clamp<int64_t>(kChunkRows / batch, 1, steps); }
-};
-
-/// `functions` of each direction: Sigmoid, then Tanh.
-bool has_default_activations(const OpContext& context, size_t functions) {
-  if (!context.has_attr("activations")) return true;
-  const auto& given = context.attr_strings("activations");
-  for (size_t i = 0; i < given.size(); ++i)
-    if (given[i] != (i % functions == 0 ? "Sigmoid" : "Tanh")) return false;
-  return true;
-}
-
-std::variant<Shape, Refusal> shape_of(const Workload& workload) {
-  const std::string& op = workload.op;
-  const DType dtype = workload.input(kX).dtype;
-  for (const auto* specs : {&workload.inputs, &workload.outputs})
-    for (const auto& spec : *specs)
-      if (spec &&
-          (spec->dtype != dtype || (dtype != DType::f32 && dtype != DType::bf16) || spec->layout != Layout::plain))
-        return refuse("the native {} takes plain operands, all f32 or all bf16, got {}", op, to_text(spec));
-  for (const size_t i : {kW, kR, kB})
-    if (workload.has_input(i) && !workload.input(i).constant)
-      return refuse("the native {} packs its weights ahead of time, and input {} is not constant", op, i);
-  if (workload.has_input(kLengths)) return refuse("the native {} has no sequence lengths", op);
-  if (workload.has_input(kPeepholes)) return refuse("the native {} has no peepholes", op);
-  const Node node = workload.node();
-  const OpContext context(node);
-  for (const char* name : {"clip", "activation_alpha", "activation_beta"})
-    if (context.has_attr(name)) return refuse("the native {} does not have attribute '{}'", op, name);
-  if (context.attr_int("input_forget", 0) != 0 || context.attr_int("layout", 0) != 0)
-    return refuse("the native {} does not have input_forget or the batch-first layout", op);
-  const bool gru = op == "GRU";
-  if (gru && context.attr_int("linear_before_reset", 0) == 0)
-    return refuse("the native GRU has linear_before_reset=1 alone: otherwise a step takes two products in a row");
-  if (!has_default_activations(context, gru ? 2 : 3))
-    return refuse("the native {} has the default activations alone", op);
-  const Dims &x = workload.input(kX).dims, &r = workload.input(kR).dims;
-  if (x.size() != 3 || r.size() != 3) return refuse("a {} of ranks {} and {}", op, x.size(), r.size());
-  constexpr int64_t kMostGruRows = 8;
-  if (gru && x[1] > kMostGruRows)
-    return refuse("the native GRU multiplies with a fourth gate of zeros, which pays for up to {} rows, got {}",
-                  kMostGruRows, x[1]);
-  Shape shape{.steps = x[0], .batch = x[1], .inputs = x[2], .hidden = r[2], .directions = r[0]};
-  if (std::min({shape.steps, shape.batch, shape.hidden, shape.inputs}) == 0) return refuse("an operand is empty");
-  shape.lanes = cell_loops().lanes;
-  shape.panels = (shape.hidden + shape.lanes - 1) / shape.lanes;
-  shape.reverse = context.attr_string("direction", "forward") == "reverse";
-  shape.gru = gru;
-  return shape;
-}
-
-// Elements as the loops take them: f32 as it is, bf16 as its bits.
-float to_float(float value) { return value; }
-float to_float(uint16_t bits) { return float_detail::bfloat16_to_float(bits); }
-template <class T> T from_float(float value) {
-  if constexpr (std::is_same_v<T, float>)
-    return value;
-  else
-    return float_detail::float_to_bfloat16(value);
-}
-
-template <class T> constexpr DType kWeightsType = std::is_same_v<T, float> ? DType::f32 : DType::u32;
-
-/// [directions, gates * hidden, depth] → [directions][panels][depth or pairs][4][lanes], padding units zero.
-template <class T> Tensor packed_panels(const Tensor& weights, const Shape& shape,
-                                        const std::array<int64_t, kGates>& places, int64_t depth) {
-  constexpr int64_t kEach = CellWeights<T>::depth;
-  const int64_t rows = (depth + kEach - 1) / kEach;
-  Tensor result = Tensor::lasting(kWeightsType<T>, {shape.directions, shape.panels, rows, kGates, shape.lanes});
-  const T* src = reinterpret_cast<const T*>(weights.bytes());
-  T* dst = reinterpret_cast<T*>(result.mutable_bytes());
-  std::memset(dst, 0, static_cast<size_t>(result.size_bytes()));
-  for (int64_t d = 0; d < shape.directions; ++d)
-    for (size_t gate = 0; gate < shape.places().gates; ++gate)
-      for (int64_t unit = 0; unit < shape.hidden; ++unit, src += depth) {
-        T* panel = dst + (d * shape.panels + unit / shape.lanes) * rows * kEach * kGates * shape.lanes;
-        for (int64_t k = 0; k < depth; ++k)
-          panel[((k / kEach * kGates + places[gate]) * shape.lanes + unit % shape.lanes) * kEach + k % kEach] = src[k];
-      }
-  return result;
-}
-
-/// ONNX's two biases, [directions, 2 * gates * hidden] → [directions][panels][4][lanes], added where they meet.
-template <class T> Tensor packed_bias(const Tensor* bias, const Shape& shape) {
-  Tensor result = Tensor::zeros(DType::f32, {shape.directions, shape.panels, kGates, shape.lanes});
-  if (bias == nullptr) return result;
-  const T* src = reinterpret_cast<const T*>(bias->bytes());
-  float* dst = result.mutable_data<float>();
-  for (int64_t d = 0; d < shape.directions; ++d)
-    for (const auto* places : {&shape.places().of_input, &shape.places().of_state})
-      for (size_t gate = 0; gate < shape.places().gates; ++gate)
-        for (int64_t unit = 0; unit < shape.hidden; ++unit, ++src)
-          dst[((d * shape.panels + unit / shape.lanes) * kGates + (*places)[gate]) * shape.lanes +
-              unit % shape.lanes] += to_float(*src);
-  return result;
-}
-
 /// T: float, or uint16_t for bf16. Cells and projected inputs are f32 in either case.
 template <class T> class CellKernel final : public Kernel {
  public:
-  CellKernel(const Workload& workload, const Shape& shape, int threads)
+  CellKernel(const Workload& workload, const RecurrentShape& shape, int threads)
       : shape_(shape),
         project_(cell_loops().steps<T>().project),
         step_(shape.gru ? cell_loops().steps<T>().gru : cell_loops().steps<T>().lstm),
@@ -228,7 +101,9 @@ template <class T> class CellKernel final : public Kernel {
         const int64_t within = backwards ? count - 1 - i : i;
         T* out = output(kY) != nullptr ? output(kY) + ((oldest + within) * shape_.directions + d) * state_size()
                                        : spare[(first + i) % 2];
-        step(arguments, d, h, projected + within * shape_.batch * shape_.gate_row(), cell, out, begin, end);
+        // Up and down in turn: where the cache is too small for all weights, what was read last is still there.
+        step({arguments, d, h, projected + within * shape_.batch * shape_.gate_row(), cell, out}, begin, end,
+             (first + i) % 2 == 1);
         barrier.wait();
         h = out;
       }
@@ -252,13 +127,22 @@ template <class T> class CellKernel final : public Kernel {
                projected + panel * kGates * shape_.lanes, shape_.gate_row());
   }
 
-  void step(const KernelArguments& arguments, int64_t d, const T* h, const float* projected, float* cell, T* out,
-            int64_t begin, int64_t end) const {
-    for (int64_t panel = begin; panel < end; ++panel) {
-      const int64_t unit = panel * shape_.lanes;
-      step_(h, shape_.batch, shape_.hidden, panel_of(arguments.prepared[1], d, panel, shape_.hidden),
-            projected + panel * kGates * shape_.lanes, shape_.gate_row(), cell + unit, shape_.padded(), out + unit,
-            std::min(shape_.lanes, shape_.hidden - unit));
+  /// A time step of one direction.
+  struct TimeStep {
+    const KernelArguments& arguments;
+    int64_t direction;
+    const T* h;
+    const float* projected;
+    float* cell;
+    T* out;
+  };
+
+  void step(const TimeStep& at, int64_t begin, int64_t end, bool downwards) const {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t panel = downwards ? begin + end - 1 - i : i, unit = panel * shape_.lanes;
+      step_(at.h, shape_.batch, shape_.hidden, panel_of(at.arguments.prepared[1], at.direction, panel, shape_.hidden),
+            at.projected + panel * kGates * shape_.lanes, shape_.gate_row(), at.cell + unit, shape_.padded(),
+            at.out + unit, std::min(shape_.lanes, shape_.hidden - unit));
     }
   }
 
@@ -269,7 +153,7 @@ template <class T> class CellKernel final : public Kernel {
         last_c[d * state_size() + b * shape_.hidden + unit] = from_float<T>(cell[b * shape_.padded() + unit]);
   }
 
-  Shape shape_;
+  RecurrentShape shape_;
   decltype(CellSteps<T>::project) project_;
   typename CellSteps<T>::Step step_;
   int threads_;  // for each direction
@@ -277,11 +161,11 @@ template <class T> class CellKernel final : public Kernel {
 };
 
 /// Threads for one direction when there are enough of them.
-int most_threads(const Shape& shape) {
+int most_threads(const RecurrentShape& shape) {
   return static_cast<int>(std::clamp<int64_t>(thread_count() / shape.directions, 1, shape.panels));
 }
 
-int threads_of(const Config& config, const Shape& shape) {
+int threads_of(const Config& config, const RecurrentShape& shape) {
   const auto found = config.find("threads");
   int threads = 0;
   if (found != config.end())
@@ -293,7 +177,7 @@ int threads_of(const Config& config, const Shape& shape) {
 }
 
 /// Whether operands of bf16 are multiplied as such; else they are widened.
-bool multiplies_bf16(const Config& config, const Shape& shape) {
+bool multiplies_bf16(const Config& config, const RecurrentShape& shape) {
   const auto found = config.find("multiply");
   const std::string_view how = found == config.end() ? "" : std::string_view(found->second);
   if (how == "f32") return false;
@@ -306,7 +190,7 @@ bool multiplies_bf16(const Config& config, const Shape& shape) {
 }
 
 /// Each config once for each way to multiply that there is, the better by rule first.
-std::vector<Config> with_multiply(const std::vector<Config>& configs, const Shape& shape) {
+std::vector<Config> with_multiply(const std::vector<Config>& configs, const RecurrentShape& shape) {
   // A tile of weights takes as long to load for one row as for sixteen.
   constexpr int64_t kEnoughRows = 4;
   std::vector<const char*> ways = {"f32"};
@@ -328,9 +212,9 @@ bool is_recurrent(const Workload& workload) {
 }
 
 std::variant<Offer, Refusal> offer_recurrent(const Workload& workload) {
-  const auto shape = shape_of(workload);
+  const auto shape = recurrent_shape(workload);
   if (const auto* refusal = std::get_if<Refusal>(&shape)) return *refusal;
-  const Shape& known = std::get<Shape>(shape);
+  const RecurrentShape& known = std::get<RecurrentShape>(shape);
   // Threads that share a direction meet after each step, which costs a good part of a microsecond: worth it when a step
   // reads at least this much of the weights.
   constexpr int64_t kWorthSharing = 256 << 10;
@@ -345,9 +229,9 @@ std::variant<Offer, Refusal> offer_recurrent(const Workload& workload) {
 }
 
 std::unique_ptr<Kernel> build_recurrent(const Workload& workload, const Config& config) {
-  const auto shape = shape_of(workload);
+  const auto shape = recurrent_shape(workload);
   if (const auto* refusal = std::get_if<Refusal>(&shape)) throw UserError("{}", refusal->reason);
-  const Shape& known = std::get<Shape>(shape);
+  const RecurrentShape& known = std::get<RecurrentShape>(shape);
   const int threads = threads_of(config, known);
   if (workload.input(kX).dtype == DType::f32) return std::make_unique<CellKernel<float>>(workload, known, threads);
   if (multiplies_bf16(config, known)) return std::make_unique<CellKernel<uint16_t>>(workload, known, threads);

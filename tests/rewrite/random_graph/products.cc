@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 
 namespace attune::test {
 namespace {
@@ -47,6 +49,45 @@ void sample_gemm(GraphSampler& g) {
   if (g.chance(0.3)) attributes["alpha"] = 0.5f;
   if (g.chance(0.3)) attributes["beta"] = 1.5f;
   activation(g, g.apply("Gemm", inputs, attributes));
+}
+
+std::string in_random_order(GraphSampler& g, std::string letters) {
+  for (size_t i = letters.size(); i > 1; --i)
+    std::swap(letters[i - 1], letters[static_cast<size_t>(g.below(static_cast<int64_t>(i)))]);
+  return letters;
+}
+
+/// Letters of x that the other operand shares are kept or summed over; it has up to two of its own.
+void sample_einsum(GraphSampler& g) {
+  g.need_opset(12);
+  const ValueId x = g.pick_float(1, 4);
+  std::string left, right, result;
+  double terms = 1;
+  std::map<char, int64_t> sizes;
+  for (const int64_t size : g.dims(x)) {
+    const char letter = static_cast<char>('a' + std::ssize(left));
+    left += letter;
+    sizes[letter] = size;
+    const bool is_shared = g.chance(0.6), is_kept = !is_shared ? g.chance(0.9) : g.chance(0.5);
+    if (is_shared) right += letter;
+    if (is_kept) result += letter;
+    if (!is_kept) terms *= static_cast<double>(size);
+  }
+  for (int64_t i = g.below(3); i > 0; --i) {
+    const char letter = static_cast<char>('p' + i);
+    right += letter;
+    result += letter;
+    sizes[letter] = g.one_of<int64_t>({1, 2, 5});
+  }
+  g.need(!right.empty());
+  right = in_random_order(g, right);
+  if (g.chance(0.5)) result = in_random_order(g, result);
+  Dims dims;
+  for (const char letter : right) dims.push_back(sizes.at(letter));
+  const ValueId other = g.normal(dims, 1 / std::sqrt(terms));
+  const bool is_first = g.chance(0.7);
+  g.apply("Einsum", is_first ? std::vector{x, other} : std::vector{other, x},
+          {{"equation", (is_first ? left + "," + right : right + "," + left) + "->" + result}});
 }
 
 void sample_attention(GraphSampler& g) {
@@ -141,9 +182,9 @@ void sample_layer_norm(GraphSampler& g) {
 }  // namespace
 
 std::vector<Family> product_families() {
-  return {{"matmul", 7, sample_matmul},        {"gemm", 4, sample_gemm},       {"attention", 3, sample_attention},
-          {"reduce", 6, sample_reduce},        {"arg_max", 2, sample_arg_max}, {"softmax", 4, sample_softmax},
-          {"layer_norm", 6, sample_layer_norm}};
+  return {{"matmul", 7, sample_matmul},         {"gemm", 4, sample_gemm},       {"attention", 3, sample_attention},
+          {"reduce", 6, sample_reduce},         {"arg_max", 2, sample_arg_max}, {"softmax", 4, sample_softmax},
+          {"layer_norm", 6, sample_layer_norm}, {"einsum", 3, sample_einsum}};
 }
 
 }  // namespace attune::test

@@ -1,0 +1,8 @@
+#define LANES 8
+#include "providers/native/gate_loops_body.h"
+
+namespace attune::native {
+
+const GateLoops kGatesAvx2{"avx2", LANES, map_loops<float>(), map_loops<uint16_t>(), dot_rows, combine_rows, apply};
+
+}  // namespace attune::native

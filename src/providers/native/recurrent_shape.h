@@ -1,0 +1,42 @@
+// What LSTM and GRU layers are made of: their sizes, where their gates go, and what the native kernel refuses.
+#pragma once
+
+#include "kernel/provider.h"
+#include "providers/native/cell_loops.h"
+
+#include <algorithm>
+#include <array>
+
+namespace attune::native {
+
+// Positions among the operator's inputs and outputs.
+inline constexpr size_t kX = 0, kW = 1, kR = 2, kB = 3, kLengths = 4, kInitialH = 5, kInitialC = 6, kPeepholes = 7;
+inline constexpr size_t kY = 0, kLastH = 1, kLastC = 2;
+
+/// Which of the loops' gates each gate of ONNX's weights goes to.
+struct GatePlaces {
+  std::array<int64_t, kGates> of_input, of_state;
+  size_t gates;  // of the operator
+};
+inline constexpr GatePlaces kLstmPlaces{{0, 1, 2, 3}, {0, 1, 2, 3}, 4};
+inline constexpr GatePlaces kGruPlaces{{0, 1, 2}, {0, 1, 3}, 3};  // what is nobody's place is zero
+
+/// Rows of input that are projected at a time: enough to reuse a panel, few enough to stay in the cache.
+inline constexpr int64_t kChunkRows = 96;
+
+struct RecurrentShape {
+  int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 0;
+  int64_t lanes = 0, panels = 0;
+  bool reverse = false;  // the first direction
+  bool gru = false;
+
+  const GatePlaces& places() const { return gru ? kGruPlaces : kLstmPlaces; }
+
+  int64_t padded() const { return panels * lanes; }
+  int64_t gate_row() const { return kGates * padded(); }
+  int64_t chunk_steps() const { return std::clamp<int64_t>(kChunkRows / batch, 1, steps); }
+};
+
+std::variant<RecurrentShape, Refusal> recurrent_shape(const Workload& workload);
+
+}  // namespace attune::native
