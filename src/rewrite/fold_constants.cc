@@ -101,7 +101,8 @@ int fold_nodes(Graph& graph) {
 }  // namespace
 
 int fold_constants(Graph& graph) {
-  int changes = fold_known(graph) + fold_nodes(graph);
+  int changes = fold_nodes(graph);
+  while (const int known = fold_known(graph)) changes += known + fold_nodes(graph);
   // What became constant here may be all that a body was waiting for.
   if (share_constants(graph) == 0) return changes;
   for (Node& node : graph.nodes())

@@ -5,12 +5,38 @@
 #include "ops/node_traits.h"
 #include "rewrite/uses.h"
 
+#include <algorithm>
+
 namespace attune::rewrite {
 namespace {
+
+/// out[c][r] = in[r][c] * factor, a square at a time: rows and columns of it stay in the cache.
+void turn(const float* in, int64_t rows, int64_t columns, float factor, float* out) {
+  constexpr int64_t kSquare = 32;
+  for (int64_t r = 0; r < rows; r += kSquare)
+    for (int64_t c = 0; c < columns; c += kSquare)
+      for (int64_t i = r; i < std::min(rows, r + kSquare); ++i)
+        for (int64_t j = c; j < std::min(columns, c + kSquare); ++j) out[j * rows + i] = in[i * columns + j] * factor;
+}
+
+/// What can be read again from the model's file is computed again too: packed for a kernel, it is not kept in memory.
+Tensor turned(const Tensor& tensor, float factor) {
+  const auto fill = [tensor, factor](std::byte* bytes) {
+    const Tensor source = tensor.held();
+    turn(source.data<float>(), tensor.dim(0), tensor.dim(1), factor, reinterpret_cast<float*>(bytes));
+    tensor.release_pages();
+  };
+  Dims dims = {tensor.dim(1), tensor.dim(0)};
+  if (tensor.reloadable()) return Tensor::computed(DType::f32, std::move(dims), fill);
+  Tensor result = Tensor::allocate(DType::f32, std::move(dims));
+  fill(result.mutable_bytes());
+  return result;
+}
 
 /// Constant times a number, transposed when asked; the tensor itself when nothing changes.
 Tensor scaled(const Tensor& tensor, float factor, bool transpose) {
   if (factor == 1.0f && !transpose) return tensor;
+  if (transpose && tensor.dtype() == DType::f32) return turned(tensor, factor);
   const Tensor wide = convert(tensor.held(), DType::f64);
   const double* src = wide.data<double>();
   Tensor result = Tensor::allocate(DType::f64, transpose ? Dims{tensor.dim(1), tensor.dim(0)} : tensor.dims());

@@ -92,7 +92,8 @@ class Planner {
           found == reader.inputs.end() ? std::nullopt : make_workload(plan_.graph(), plan_.facts(), reader);
       if (!workload) continue;
       const Layout layout = layout_candidates(*workload, region_for(reader), current_layout(reader)).front();
-      const auto& operand = with_layout(*workload, layout).inputs[static_cast<size_t>(found - reader.inputs.begin())];
+      const Workload asked = with_layout(*workload, layout);
+      const auto& operand = asked.inputs[static_cast<size_t>(found - reader.inputs.begin())];
       if (operand && operand->layout != Layout::plain) return operand->layout;
     }
     return Layout::plain;
