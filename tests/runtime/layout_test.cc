@@ -1,6 +1,7 @@
 // Forced layouts: convolutions and what lies between them run in the layout asked for, and every class of operators
 // (spec L2) gives the reference's values there, on maps larger than 1x1.
 #include "base/random.h"
+#include "device/cpu/cpu_info.h"
 #include "graph/text.h"
 #include "runtime/executor.h"
 #include "runtime/random_inputs.h"
@@ -184,6 +185,24 @@ TEST(Layout, a_branch_through_channels_last_tensors_joins_the_map_without_a_step
   for (const auto& [step, layout] : planned_layouts(text, LayoutChoice::nhwc))
     EXPECT_TRUE(step == "conv" || step == "product" || step == "sum" || step == "after" || step.starts_with("x "))
         << step;
+}
+
+TEST(Layout, a_cast_before_a_convolution_converts_the_layout_on_its_way) {
+  if (!has_isa(cpu_info(), "avx512bw")) GTEST_SKIP() << "the library has no convolutions of bf16 here";
+  const Graph graph = with_weights(R"(graph "g" {
+  input %x : f32[2, 16, 6, 5]
+  input %w0 : f32[32, 16, 3, 3]
+  %y = Conv@17(%x, %w0) "conv"
+  output %y
+})");
+  SessionOptions options;
+  options.layout = LayoutChoice::nhwc;
+  options.dtype = DType::bf16;
+  const Session session(graph, options);
+  const auto plan = session.plan(random_inputs(graph, {}, 3));
+  ASSERT_FALSE(plan->steps.empty());
+  EXPECT_EQ(plan->steps[0].workload.op, "Cast");
+  EXPECT_EQ(plan->steps[0].workload.output(0).layout, Layout::nhwc);
 }
 
 TEST(Layout, other_transposes_between_channels_last_maps_have_the_reference_values) {
