@@ -97,9 +97,7 @@ Choices ModelJudge::rivals() const {
 bool ModelJudge::tell_rivals_apart(double seconds) {
   const Choices others = rivals();
   if (others.empty()) return false;
-  judge(others, seconds);
-  judge({}, seconds);
-  return true;
+  return judge(others, seconds).problem.empty() && judge({}, seconds).problem.empty();
 }
 
 bool ModelJudge::is_faster(const SessionComparison& whole) const {

@@ -91,7 +91,7 @@ class ModelJudge {
   /// known; of several the one that ran least.
   Choices rivals() const;
   /// Runs the model with the rivals, then with the winners, which may be others by then. False when there is nothing to
-  /// tell apart.
+  /// tell apart, or a run had a problem.
   bool tell_rivals_apart(double seconds);
 
   /// Compares the model with all that is accepted and its defaults, for as long as it seems faster and there is time to

@@ -37,9 +37,10 @@ void ModelStage::judge_proposals(double seconds) {
 }
 
 bool ModelStage::tell_rivals_apart(double seconds) {
-  if (!judge_.tell_rivals_apart(seconds)) return false;
-  if (!job_.clock.stopped()) show_round(nullptr);
-  return true;
+  const Choices before = judge_.accepted();
+  const bool goes_on = judge_.tell_rivals_apart(seconds);
+  if (judge_.accepted() != before && !job_.clock.stopped()) show_round(nullptr);
+  return goes_on;
 }
 
 void ModelStage::judge_together(const Choices& proposals, double seconds) {
