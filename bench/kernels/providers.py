@@ -2,7 +2,7 @@
 """The best kernel of attune's own (native, generated) against the best of oneDNN for each workload of a list, by
 `attune measure`, which verifies all of them and times them in pairs. Prints a Markdown table.
 
-    bench/kernels/providers.py bench/kernels/recurrent.txt bench/kernels/gradients.txt
+    bench/kernels/providers.py bench/kernels/recurrent.txt
 
 A line of a list is a name, a tab and a workload. Where the workload says $L, channels-last and blocked layouts are measured, and
 each side has its better one.
