@@ -37,9 +37,7 @@ void infer_fused_separable(InferContext& context) {
   const SeparableParts parts = separable_parts(context.node(), kNoValue);
   for (const EpilogueStep& step : parse_epilogue(parts.depthwise.attributes))
     if (step.is_binary()) context.fail("the inner epilogue has a step '{}' with an operand", to_text(step));
-  for (const EpilogueStep& step : parse_epilogue(context.node().attributes))
-    if (step.is_binary() && !context.has_input(step.input))
-      context.fail("epilogue step '{}' names an input that the node does not have", to_text(step));
+  check_operands(context, parse_epilogue(context.node().attributes), kSeparableOperands);
   DepthwiseInfer inner(parts.depthwise, context);
   require_op(parts.depthwise).infer(inner);
   const auto& weights = context.shape(kPointwiseWeights);

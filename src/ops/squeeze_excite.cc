@@ -34,9 +34,7 @@ void check_weights(InferContext& context, int i, const Dim& out, const Dim& in, 
 void infer_squeeze_excite(InferContext& context) {
   for (const EpilogueStep& step : squeeze_steps(context.node().attributes))
     if (step.is_binary()) context.fail("the squeeze epilogue has a step '{}' with an operand", to_text(step));
-  for (const EpilogueStep& step : gate_steps(context.node().attributes))
-    if (step.is_binary() && !context.has_input(step.input))
-      context.fail("epilogue step '{}' names an input that the node does not have", to_text(step));
+  check_operands(context, gate_steps(context.node().attributes), kGateOperands);
   const auto& map = context.shape(kExcitedMap);
   const auto& squeeze = context.shape(kSqueezeWeights);
   if (map && map->size() < 3) context.fail("the map has {} dims, expected at least 3", map->size());

@@ -1,6 +1,7 @@
 // attune::SqueezeExcite in sessions: one native kernel in the layout of the convolutions around it, its parts where the
 // kernel lacks a function; and what it does with numbers that are none.
 #include "graph/text.h"
+#include "ops/infer_graph.h"
 #include "runtime/random_inputs.h"
 #include "runtime/session.h"
 #include "tensor_compare.h"
@@ -80,6 +81,20 @@ TEST(SqueezeExcite, is_left_alone_where_somebody_says_so) {
   SessionOptions options;
   options.left_alone["fuse_squeeze_excite"] = {"squeeze"};
   EXPECT_EQ(run(block("Relu@17", "2, 3, 7, 5"), options).blocks, 0);
+}
+
+TEST(SqueezeExcite, refuses_operands_that_are_its_own_inputs) {
+  for (const char* node :
+       {R"(%y = attune::SqueezeExcite@1(%x, %w, %v) "y" {gate_epilogue = strings ["add 0"]})",
+        R"(%y = attune::FusedSeparable@1(%x, %d, %w) "y" {group = 3, epilogue = strings ["add 0"]})"}) {
+    const std::string text = R"(graph "g" {
+  input %x : f32[1, 3, 4, 4]
+  const %w : f32[2, 3, 1, 1] = [1, 2, 3, 4, 5, 6]
+  const %v : f32[3, 2, 1, 1] = [1, 2, 3, 4, 5, 6]
+  const %d : f32[3, 1, 1, 1] = [1, 2, 3]
+  )" + std::string(node) + "\n  output %y\n}";
+    EXPECT_THROW(infer_graph(parse_graph(text)), UserError) << text;
+  }
 }
 
 TEST(SqueezeExcite, lets_no_number_that_is_none_disappear) {
