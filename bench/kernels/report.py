@@ -32,8 +32,17 @@ def short(workload):
     return text + (f" {steps[1]}" if steps else "")
 
 
+def place(row):
+    """Models of batch 1 before those of more, else as they come."""
+    return int(re.search(r":batch=(\d+)|$", row["model"])[1] or 1)
+
+
+def title(model):
+    return model.removeprefix("zoo:").replace(":batch=", ", batch ")
+
+
 def main():
-    rows = read(sys.argv[1:])
+    rows = sorted(read(sys.argv[1:]), key=place)
     classes = defaultdict(list)
     for row in rows:
         classes[row["dtype"], row["class"]].append(row)
@@ -52,13 +61,13 @@ def main():
               f"{own:.2f}x oneDNN's Winograd, {direct:.2f}x its best direct kernel.")
     for (dtype, kind), members in sorted(classes.items()):
         print(f"\n### {kind}, {dtype}\n")
-        print("| model | workload | × | generated µs | oneDNN µs | speedup (10 %–90 %) | % of peak | oneDNN Winograd µs | config |")
+        print("| model | workload | × | generated µs | oneDNN µs | speedup (10 %–90 %) | % of peak | oneDNN Winograd µs | generator |")
         print("|---|---|---|---|---|---|---|---|---|")
         for r in members:
-            config = r["config"].replace("generator=", "")
-            print(f"| {r['model'].removeprefix('zoo:')} | {short(r['workload'])} | {r['count']} | {float(r['generated_us']):.1f} | "
+            generator = re.search(r"generator=(?:cube_)?(\w+)", r["config"])[1]
+            print(f"| {title(r['model'])} | {short(r['workload'])} | {r['count']} | {float(r['generated_us']):.1f} | "
                   f"{float(r['onednn_us']):.1f} | {float(r['speedup']):.2f} ({float(r['low']):.2f}–{float(r['high']):.2f}) | "
-                  f"{float(r['percent_of_peak']):.0f} | {r['winograd_us']} | {config} |")
+                  f"{float(r['percent_of_peak']):.0f} | {r['winograd_us']} | {generator} |")
 
 
 if __name__ == "__main__":
