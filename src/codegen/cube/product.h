@@ -31,6 +31,7 @@ struct ProductShape {
   int64_t src_stride = 0;  // elements from row to row; 0: rows are where the table says
   int64_t src_step = 1;    // elements from one of a row to the next
   int64_t dst_stride = 0;
+  bool dst_by_table = false;  // rows of the result are where a table of their own says, not `dst_stride` apart
   DType src = DType::f32;
   DType dst = DType::f32;
   std::optional<OpenWeights> open;  // nothing: weights are packed ahead
@@ -82,7 +83,8 @@ inline constexpr int64_t kTileDepth = 32;  // bf16 elements in a row of a tile
 
 /// Kernels with the entry `name(inputs, outputs, prepared, workspace, begin, end)`. prepared[0] holds the weights as
 /// pack_* of the generator lays them out, prepared[1] the table of row positions: for each tile of rows, each tap, each
-/// row the element of src where the piece begins, -1 for a piece of zeros.
+/// row the element of src where the piece begins, -1 for a piece of zeros. What comes after these is the table of rows
+/// of the result: for each the element of dst where it begins; products on vectors alone know it.
 std::string vector_product_text(const std::string& name, const ProductShape& shape, const VectorSchedule& schedule,
                                 const Epilogue& epilogue);
 std::string tile_product_text(const std::string& name, const ProductShape& shape, const TileSchedule& schedule,

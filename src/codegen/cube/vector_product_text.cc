@@ -96,6 +96,7 @@ class Writer {
     }
     text_.line("{}* dst;", dst());
     text_.line("Operands with;");
+    if (shape_.dst_by_table) text_.line("const int* dst_at;");
     if (open()) text_.line("long dst_row;      // of the result, where the product's first row is");
     if (open()) text_.line("long first_panel;  // of those that are packed");
     text_.close(";");
@@ -103,6 +104,7 @@ class Writer {
   }
   /// The position of element `column` of row `r` of a tile in the result.
   std::string result_at(int r) const {
+    if (shape_.dst_by_table) return fmt::format("g.dst_at[row + {}] + column", r);
     return fmt::format("({}row + {}) * {} + column", open() ? "g.dst_row + " : "", r, shape_.dst_stride);
   }
 
@@ -283,9 +285,10 @@ class Writer {
       text_.line("long held = -1;  // the panels that were packed last");
     }
     open_task_loop(text_, shape_, grid(), schedule_.task_rows, schedule_.task_panels, schedule_.split);
-    text_.line("const Arguments g = {{(const {}*)inputs[0] + {}, {}({}*)outputs[0], operands_of(inputs){}}};", src(),
+    text_.line("const Arguments g = {{(const {}*)inputs[0] + {}, {}({}*)outputs[0], operands_of(inputs){}{}}};", src(),
                open() ? batch_offset(shape_, &BatchAxis::src_stride) : fmt::format("group * {}", shape_.depth),
                shape_.by_table() ? "(const int*)prepared[1], zeros, " : "", dst(),
+               shape_.dst_by_table ? fmt::format(", (const int*)prepared[{}]", shape_.by_table() ? 2 : 1) : "",
                open() ? fmt::format(", group * {}, first_panel", shape_.rows) : "");
     if (open())
       write_open_weights();

@@ -40,7 +40,8 @@ bool CompiledKernel::takes_over(int i) const {
 
 void CompiledKernel::run(const KernelArguments& arguments, int64_t begin, int64_t end) const {
   if (begin >= end) return;
-  constexpr size_t kMostPrepared = 16;
+  if (kernel_.check) kernel_.check(arguments);
+  constexpr size_t kMostPrepared = 64;
   std::array<const void*, kMostPrepared> prepared{};
   if (arguments.prepared.size() > kMostPrepared)
     throw InternalError("a generated kernel packs more than {} tensors", kMostPrepared);

@@ -16,6 +16,8 @@ class WeightsIndex {
       : shape_(problem.shape),
         conv_(problem.conv.has_value()),
         mirrored_(problem.mirrored),
+        filter_taps_(problem.filter_taps),
+        filter_size_(problem.filter_size),
         merged_(problem.merged),
         spread_(problem.shape.depth / problem.merged),
         channels_(conv_ ? problem.conv->in_channels : spread_) {}
@@ -23,6 +25,9 @@ class WeightsIndex {
     if (!conv_) return c * shape_.columns + column;
     const int64_t channel = c % spread_, taps = shape_.taps * merged_, at = tap * merged_ + c / spread_;
     if (channel >= channels_) return -1;
+    if (!filter_taps_.empty())
+      return ((group * channels_ + channel) * shape_.columns + column) * filter_size_ +
+             filter_taps_[static_cast<size_t>(at)];
     if (mirrored_) return ((group * channels_ + channel) * shape_.columns + column) * taps + taps - 1 - at;
     return ((group * shape_.columns + column) * channels_ + channel) * taps + at;
   }
@@ -30,6 +35,8 @@ class WeightsIndex {
  private:
   const cube::ProductShape& shape_;
   bool conv_, mirrored_;
+  const std::vector<int64_t>& filter_taps_;
+  int64_t filter_size_;
   int64_t merged_, spread_, channels_;  // of one tap, with zeros and without
 };
 

@@ -51,34 +51,13 @@ std::variant<ProductProblem, Refusal> matmul_problem(const Workload& workload) {
   return problem;
 }
 
-/// Completes the problem of a convolution whose geometry is known.
-std::variant<ProductProblem, Refusal> conv_problem(ConvGeometry geometry, const TensorSpec& src) {
-  if (geometry.groups > 1 && geometry.in_channels < 4)
-    return refuse("groups of {} channels are no matrix product worth the name", geometry.in_channels);
-  if (element_count(src.dims) > std::numeric_limits<int32_t>::max())
-    return refuse("{} has more elements than row positions of 32 bits reach", to_text(src));
-  ProductProblem problem;
-  problem.shape.rows = geometry.batch * geometry.out_size();
-  problem.shape.columns = geometry.out_channels;
-  problem.shape.depth = geometry.in_channels;
-  problem.shape.taps = geometry.kernel_size();
-  problem.shape.groups = geometry.groups;
-  problem.shape.dst_stride = geometry.groups * geometry.out_channels;
-  const bool dense = geometry.kernel_size() == 1 && geometry.in_size() == geometry.out_size() &&
-                     std::ranges::all_of(geometry.axes, [](const WindowAxis& axis) { return axis.pad_begin == 0; });
-  if (dense) problem.shape.src_stride = geometry.groups * geometry.in_channels;
-  problem.conv = std::move(geometry);
-  return problem;
-}
-
 /// The convolution that gives the gradient by data of another one with stride 1: each pixel of the data meets the
 /// results that it went into, the last tap first.
 std::variant<ConvGeometry, Refusal> mirrored_geometry(ConvGeometry geometry) {
   std::swap(geometry.in_channels, geometry.out_channels);
   for (WindowAxis& axis : geometry.axes) {
     if (axis.stride != 1)
-      return refuse("gradients by data are generated for stride 1, got {}: most products would be with zeros",
-                    axis.stride);
+      return refuse("a gradient by data is one convolution for stride 1 alone, got {}", axis.stride);
     const int64_t reach = axis.dilation * (axis.kernel - 1);
     if (axis.pad_begin > reach || axis.pad_end > reach)
       return refuse("results that lie in the padding alone have no part in a gradient by data");
@@ -96,10 +75,10 @@ std::variant<ProductProblem, Refusal> conv_problem(const Workload& workload) {
     return refuse("a convolution as a matrix product reads and writes channels last, got {} -> {}", to_text(src),
                   to_text(dst));
   const Node node = workload.node();
-  if (is_conv(workload)) return conv_problem(conv_geometry(OpContext(node), src.dims, weights.dims), src);
+  if (is_conv(workload)) return convolution_problem(conv_geometry(OpContext(node), src.dims, weights.dims), src);
   auto mirrored = mirrored_geometry(conv_geometry(OpContext(node), dst.dims, weights.dims));
   if (const auto* refusal = std::get_if<Refusal>(&mirrored)) return *refusal;
-  auto result = conv_problem(std::get<ConvGeometry>(std::move(mirrored)), src);
+  auto result = convolution_problem(std::get<ConvGeometry>(std::move(mirrored)), src);
   if (auto* problem = std::get_if<ProductProblem>(&result)) problem->mirrored = true;
   return result;
 }
@@ -113,6 +92,27 @@ bool is_data_gradient(const Workload& workload) { return workload.domain == "att
 bool is_matmul(const Workload& workload) {
   return workload.domain.empty() ? workload.op == "MatMul"
                                  : workload.domain == "attune" && workload.op == "FusedMatMul";
+}
+
+std::variant<ProductProblem, Refusal> convolution_problem(ConvGeometry geometry, const TensorSpec& src) {
+  if (geometry.groups > 1 && geometry.in_channels < 4)
+    return refuse("groups of {} channels are no matrix product worth the name", geometry.in_channels);
+  if (element_count(src.dims) > std::numeric_limits<int32_t>::max())
+    return refuse("{} has more elements than row positions of 32 bits reach", to_text(src));
+  ProductProblem problem;
+  problem.shape.rows = geometry.batch * geometry.out_size();
+  problem.shape.columns = geometry.out_channels;
+  problem.shape.depth = geometry.in_channels;
+  problem.shape.taps = geometry.kernel_size();
+  problem.shape.groups = geometry.groups;
+  problem.shape.dst_stride = geometry.groups * geometry.out_channels;
+  problem.shape.src = problem.shape.dst = src.dtype;
+  const bool dense = geometry.kernel_size() == 1 && std::ranges::all_of(geometry.axes, [](const WindowAxis& axis) {
+                       return axis.in == axis.out && axis.pad_begin == 0;
+                     });
+  if (dense) problem.shape.src_stride = geometry.groups * geometry.in_channels;
+  problem.conv = std::move(geometry);
+  return problem;
 }
 
 std::variant<cube::Epilogue, Refusal> cube_epilogue(const Workload& workload, int bias) {

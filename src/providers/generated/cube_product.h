@@ -20,10 +20,17 @@ struct ProductProblem {
   /// outputs have changed places.
   bool mirrored = false;
   int64_t merged = 1;  // taps side by side that make one piece of `depth` elements, zeros after each
+  /// Of a mirrored problem that meets some taps of the filter only: which ones, in the order of its own, and of how
+  /// many. Empty: all, the last first.
+  std::vector<int64_t> filter_taps;
+  int64_t filter_size = 0;
 };
 
 /// The problem, or why the workload is none.
 std::variant<ProductProblem, Refusal> product_problem(const Workload& workload);
+
+/// The product that a convolution in channels-last order is, of elements of src's type; its epilogue is the caller's.
+std::variant<ProductProblem, Refusal> convolution_problem(ConvGeometry geometry, const TensorSpec& src);
 
 /// A product whose operands may both change from run to run, without the epilogue's steps; and whether the workload is
 /// of an operator that is one.

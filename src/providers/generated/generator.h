@@ -17,6 +17,8 @@ struct GeneratedKernel {
   int in_place_input = -1;      // as Kernel::in_place_input
   std::vector<int> taken_over;  // inputs that `prepare` packs, so that run() gets nullptr for them
   std::function<std::vector<Tensor>(std::span<const Tensor* const>)> prepare;  // as Kernel::prepare; may be empty
+  /// Throws UserError for contents of inputs that the code must not see, such as indices out of range; may be empty.
+  std::function<void(const KernelArguments&)> check;
 };
 
 /// Stateless. The same workload and config give the same text, whatever happened before: plans rely on it. Configs hold

@@ -1,10 +1,12 @@
 #include "providers/generated/attention.h"
 #include "providers/generated/cube_generators.h"
 #include "providers/generated/cube_separable.h"
+#include "providers/generated/cube_strided_gradient.h"
 #include "providers/generated/cube_weight_gradient.h"
 #include "providers/generated/generator.h"
 #include "providers/generated/vector_chain.h"
 #include "providers/generated/vector_chain_rows.h"
+#include "providers/generated/vector_gather.h"
 #include "providers/generated/vector_map.h"
 #include "providers/generated/vector_parts.h"
 #include "providers/generated/vector_permute.h"
@@ -22,17 +24,20 @@ std::span<const Generator* const> generators() {
   static const CubeVectorsGenerator cube_vectors;
   static const CubeDepthwiseGenerator cube_depthwise;
   static const CubeSeparableGenerator cube_separable;
+  static const CubeStridedGradientGenerator strided_gradient;
   static const CubeWeightGradientGenerator weight_gradient;
   static const VectorMapGenerator map;
   static const VectorPermuteGenerator permute;
   static const VectorPartsGenerator parts;
+  static const VectorGatherGenerator gather;
   static const VectorReduceGenerator reduce;
   static const VectorRowsGenerator rows;
   static const VectorChainGenerator chain;
   static const VectorChainRowsGenerator chain_rows;
   static const Generator* const list[] = {
-      &cube_winograd, &cube_bands, &cube_tiles, &cube_rows,  &cube_vectors,   &cube_depthwise,  &map,  &rows, &reduce,
-      &permute,       &attention,  &chain,      &chain_rows, &cube_separable, &weight_gradient, &parts};
+      &cube_winograd, &cube_bands,     &cube_tiles,       &cube_rows,       &cube_vectors, &cube_depthwise,
+      &map,           &rows,           &reduce,           &permute,         &attention,    &chain,
+      &chain_rows,    &cube_separable, &strided_gradient, &weight_gradient, &parts,        &gather};
   return list;
 }
 

@@ -27,9 +27,9 @@ template <> struct CellWeights<uint16_t> {
 template <class T> struct CellSteps {
   using Weights = typename CellWeights<T>::type;
 
-  /// out[row] = bias + x[row] * panel, for all rows. `bias` and each row of `out` hold 4 * lanes numbers.
-  void (*project)(const T* x, int64_t rows, int64_t depth, const Weights* panel, const float* bias, float* out,
-                  int64_t out_stride);
+  /// out[row] = start[row] + x[row] * panel, for all rows, of 4 * lanes numbers each.
+  void (*project)(const T* x, int64_t rows, int64_t depth, const Weights* panel, const float* start,
+                  int64_t start_stride, float* out, int64_t out_stride);
 
   /// One time step of one panel's units for all rows of a batch: gates = projected[row] + h[row] * panel, then the
   /// cell. `cell`, of a GRU its state, is read and updated; `valid` units are written to `h_out`, the others of the
@@ -39,11 +39,22 @@ template <class T> struct CellSteps {
   Step lstm, gru;  // none for bf16: what a GRU remembers would be rounded in every step
 };
 
+/// What a GRU does to the sums of 4 * lanes units in one row, where each gate's are a panel of their own.
+struct GruLoops {
+  /// out = sigmoid(reset) * state, for the first `valid` units.
+  void (*reset)(const float* reset, const float* state, float* out, int64_t valid);
+  /// fresh = projected + sigmoid(reset) * fresh.
+  void (*gate)(const float* reset, const float* projected, float* fresh);
+  /// state = between tanh(fresh) and itself, by sigmoid(update); the first `valid` units go to h_out too.
+  void (*update)(const float* update, const float* fresh, float* state, float* h_out, int64_t valid);
+};
+
 struct CellLoops {
   const char* name;
   int64_t lanes;
   CellSteps<float> f32;
   CellSteps<uint16_t> bf16;
+  GruLoops gru;
 
   template <class T> const CellSteps<T>& steps() const {
     if constexpr (CellWeights<T>::depth == 1)

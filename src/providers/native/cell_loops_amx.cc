@@ -80,10 +80,10 @@ template <class Start, class Finish> ALWAYS_INLINE void for_gates(const uint16_t
   _tile_release();
 }
 
-void project_tiles(const uint16_t* x, int64_t rows, int64_t depth, const uint32_t* panel, const float* bias, float* out,
-                   int64_t out_stride) {
+void project_tiles(const uint16_t* x, int64_t rows, int64_t depth, const uint32_t* panel, const float* from,
+                   int64_t from_stride, float* out, int64_t out_stride) {
   for_gates(
-      x, rows, depth, panel, [&](int64_t) { return bias; },
+      x, rows, depth, panel, [&](int64_t row) { return from + row * from_stride; },
       [&](int64_t row, const Row& gates) { gates.write(out + row * out_stride); });
 }
 
@@ -98,6 +98,10 @@ void step_tiles(const uint16_t* h, int64_t rows, int64_t depth, const uint32_t* 
 
 }  // namespace
 
-const CellLoops kCellsAmx{"amx", LANES, {project, step<LstmCell>, step<GruCell>}, {project_tiles, step_tiles, nullptr}};
+const CellLoops kCellsAmx{"amx",
+                          LANES,
+                          {project, step<LstmCell>, step<GruCell>},
+                          {project_tiles, step_tiles, nullptr},
+                          {reset_state, gate_fresh, update_state}};
 
 }  // namespace attune::native

@@ -4,6 +4,10 @@
 
 namespace attune::native {
 
-const CellLoops kCellsAvx512{"avx512", LANES, {project, step<LstmCell>, step<GruCell>}, {nullptr, nullptr, nullptr}};
+const CellLoops kCellsAvx512{"avx512",
+                             LANES,
+                             {project, step<LstmCell>, step<GruCell>},
+                             {nullptr, nullptr, nullptr},
+                             {reset_state, gate_fresh, update_state}};
 
 }  // namespace attune::native

@@ -4,7 +4,10 @@
 
 namespace attune::native {
 
-const CellLoops kCellsBaseline{
-    "baseline", LANES, {project, step<LstmCell>, step<GruCell>}, {nullptr, nullptr, nullptr}};
+const CellLoops kCellsBaseline{"baseline",
+                               LANES,
+                               {project, step<LstmCell>, step<GruCell>},
+                               {nullptr, nullptr, nullptr},
+                               {reset_state, gate_fresh, update_state}};
 
 }  // namespace attune::native

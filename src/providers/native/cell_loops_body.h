@@ -89,9 +89,10 @@ template <int kRows> ALWAYS_INLINE void start(Tile& t, const float* at, int64_t 
 }
 
 template <int kRows, class T> void project_tile(const T* x, int64_t depth, const typename CellWeights<T>::type* panel,
-                                                const float* bias, float* out, int64_t out_stride) {
+                                                const float* from, int64_t from_stride, float* out,
+                                                int64_t out_stride) {
   Tile t;
-  start<kRows>(t, bias, 0);
+  start<kRows>(t, from, from_stride);
   accumulate<kRows>(t, x, depth, depth, panel);
   t.a.write(out);
   if constexpr (kRows > 1) t.b.write(out + out_stride);
@@ -164,8 +165,10 @@ template <int kRows, class Cell, class T> void step_tile(const Step<T>& s, int64
   } while (false)
 
 template <class T> void project(const T* x, int64_t rows, int64_t depth, const typename CellWeights<T>::type* panel,
-                                const float* bias, float* out, int64_t out_stride) {
-#define ATTUNE_PROJECT(n) project_tile<n>(x + row * depth, depth, panel, bias, out + row * out_stride, out_stride)
+                                const float* from, int64_t from_stride, float* out, int64_t out_stride) {
+#define ATTUNE_PROJECT(n)                                                                                       \
+  project_tile<n>(x + row * depth, depth, panel, from + row * from_stride, from_stride, out + row * out_stride, \
+                  out_stride)
   ATTUNE_FOR_ROWS(rows, ATTUNE_PROJECT);
 #undef ATTUNE_PROJECT
 }
@@ -177,6 +180,25 @@ void step(const T* h, int64_t rows, int64_t depth, const typename CellWeights<T>
 #define ATTUNE_STEP(n) step_tile<n, Cell>(s, row)
   ATTUNE_FOR_ROWS(rows, ATTUNE_STEP);
 #undef ATTUNE_STEP
+}
+
+void reset_state(const float* reset, const float* state, float* out, int64_t valid) {
+  for (int64_t i = 0; i < kGates * LANES; i += LANES)
+    store_some(out + i, sigmoid(load(reset + i)) * load(state + i), valid - i);
+}
+
+void gate_fresh(const float* reset, const float* projected, float* fresh) {
+  for (int64_t i = 0; i < kGates * LANES; i += LANES)
+    store(fresh + i, load(projected + i) + sigmoid(load(reset + i)) * load(fresh + i));
+}
+
+void update_state(const float* update, const float* fresh, float* state, float* h_out, int64_t valid) {
+  for (int64_t i = 0; i < kGates * LANES; i += LANES) {
+    const Vector bounded = hyperbolic_tangent(load(fresh + i));
+    const Vector next = bounded + sigmoid(load(update + i)) * (load(state + i) - bounded);
+    store(state + i, next);
+    store_some(h_out + i, next, valid - i);
+  }
 }
 
 }  // namespace

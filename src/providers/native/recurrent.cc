@@ -1,8 +1,7 @@
 #include "providers/native/recurrent.h"
 
-#include "base/parallel.h"
-#include "base/spin_barrier.h"
-#include "providers/native/recurrent_packing.h"
+#include "providers/native/grouped_gru.h"
+#include "providers/native/recurrent_kernel.h"
 #include "providers/native/widened_kernel.h"
 
 #include <charconv>
@@ -10,159 +9,70 @@
 namespace attune::native {
 namespace {
 
-/// T: float, or uint16_t for bf16. Cells and projected inputs are f32 in either case.
-template <class T> class CellKernel final : public Kernel {
+/// A panel holds all gates of a vector of units, so that a step is one product and the cell follows at once.
+template <class T> class CellKernel final : public RecurrentKernel<T> {
  public:
-  CellKernel(const Workload& workload, const RecurrentShape& shape, int threads)
-      : shape_(shape),
+  CellKernel(const Workload& workload, const RecurrentShape& sizes, int threads)
+      : RecurrentKernel<T>(sizes, threads),
         project_(cell_loops().steps<T>().project),
-        step_(shape.gru ? cell_loops().steps<T>().gru : cell_loops().steps<T>().lstm),
-        threads_(threads),
+        step_(sizes.gru ? cell_loops().steps<T>().gru : cell_loops().steps<T>().lstm),
         has_bias_(workload.has_input(kB)) {}
-
-  int64_t workspace_bytes() const override { return shape_.directions * direction_bytes(); }
 
   std::vector<Tensor> prepare(std::span<const Tensor* const> constants) const override {
     std::vector<Tensor> prepared;
-    prepared.push_back(packed_panels<T>(*constants[kW], shape_, shape_.places().of_input, shape_.inputs));
-    prepared.push_back(packed_panels<T>(*constants[kR], shape_, shape_.places().of_state, shape_.hidden));
-    prepared.push_back(packed_bias<T>(has_bias_ ? constants[kB] : nullptr, shape_));
+    prepared.push_back(packed_panels<T>(*constants[kW], shape(), shape().places().of_input, shape().inputs));
+    prepared.push_back(packed_panels<T>(*constants[kR], shape(), shape().places().of_state, shape().hidden));
+    prepared.push_back(packed_bias<T>(has_bias_ ? constants[kB] : nullptr, shape()));
     return prepared;
-  }
-  bool takes_over(int i) const override {
-    const auto input = static_cast<size_t>(i);
-    return input == kW || input == kR || input == kB;
-  }
-
-  void run(const KernelArguments& arguments, int64_t, int64_t) const override {
-    const int wanted = static_cast<int>(shape_.directions) * threads_;
-    std::array<SpinBarrier, 2> barriers = {SpinBarrier(threads_), SpinBarrier(threads_)};
-    run_team(std::min(wanted, thread_count()), [&](int rank, int size) {
-      if (size == wanted) {
-        const int direction = rank / threads_;
-        run_direction(arguments, direction, rank % threads_, threads_, barriers[static_cast<size_t>(direction)]);
-        return;
-      }
-      // Not all threads came: whole directions, each by one of them.
-      SpinBarrier alone(1);
-      for (int64_t d = rank; d < shape_.directions; d += size) run_direction(arguments, d, 0, 1, alone);
-    });
   }
 
  private:
+  using typename RecurrentKernel<T>::Direction;
+  using typename RecurrentKernel<T>::Member;
+  using typename RecurrentKernel<T>::TimeStep;
+  using RecurrentKernel<T>::shape;
   using Weights = typename CellWeights<T>::type;
 
-  int64_t state_size() const { return shape_.batch * shape_.hidden; }
-  int64_t projected_floats() const { return shape_.chunk_steps() * shape_.batch * shape_.gate_row(); }
-  int64_t cell_floats() const { return shape_.batch * shape_.padded(); }
-  /// The projected chunk, the padded cell, and two states for those steps whose state has no place in an output.
-  int64_t direction_bytes() const {
-    const int64_t used = (projected_floats() + cell_floats()) * static_cast<int64_t>(sizeof(float)) +
-                         2 * state_size() * static_cast<int64_t>(sizeof(T));
-    return (used + 63) / 64 * 64;
-  }
-
-  void load_cell(const T* initial, float* cell) const {
-    std::memset(cell, 0, static_cast<size_t>(cell_floats()) * sizeof(float));
-    for (int64_t b = 0; initial != nullptr && b < shape_.batch; ++b)
-      for (int64_t unit = 0; unit < shape_.hidden; ++unit)
-        cell[b * shape_.padded() + unit] = to_float(initial[b * shape_.hidden + unit]);
-  }
-
-  /// The part of one direction that a member of its group does: a range of the units, in all steps.
-  void run_direction(const KernelArguments& arguments, int64_t d, int member, int members, SpinBarrier& barrier) const {
-    const int64_t begin = shape_.panels * member / members, end = shape_.panels * (member + 1) / members;
-    float* projected = reinterpret_cast<float*>(arguments.workspace + d * direction_bytes());
-    float* cell = projected + projected_floats();
-    T* first_spare = reinterpret_cast<T*>(cell + cell_floats());
-    T* spare[2] = {first_spare, first_spare + state_size()};
-    const auto input = [&](size_t i) {
-      return i < arguments.inputs.size() ? reinterpret_cast<const T*>(arguments.inputs[i]) : nullptr;
-    };
-    const auto output = [&](size_t i) {
-      return i < arguments.outputs.size() ? reinterpret_cast<T*>(arguments.outputs[i]) : nullptr;
-    };
-    const T* initial_h = input(kInitialH);
-    const T* initial_cell = shape_.gru ? initial_h : input(kInitialC);
-    if (member == 0) {
-      load_cell(initial_cell == nullptr ? nullptr : initial_cell + d * state_size(), cell);
-      if (initial_h == nullptr) std::memset(spare[1], 0, static_cast<size_t>(state_size()) * sizeof(T));
-    }
-    barrier.wait();
-
-    const bool backwards = shape_.reverse || d == 1;
-    const T* h = initial_h == nullptr ? spare[1] : initial_h + d * state_size();
-    for (int64_t first = 0; first < shape_.steps; first += shape_.chunk_steps()) {
-      const int64_t count = std::min(shape_.chunk_steps(), shape_.steps - first);
-      // Steps lie in memory in the order of time, whichever way they are walked.
-      const int64_t oldest = backwards ? shape_.steps - first - count : first;
-      project(arguments, d, oldest * shape_.batch, count * shape_.batch, begin, end, projected);
-      for (int64_t i = 0; i < count; ++i) {
-        const int64_t within = backwards ? count - 1 - i : i;
-        T* out = output(kY) != nullptr ? output(kY) + ((oldest + within) * shape_.directions + d) * state_size()
-                                       : spare[(first + i) % 2];
-        // Up and down in turn: where the cache is too small for all weights, what was read last is still there.
-        step({arguments, d, h, projected + within * shape_.batch * shape_.gate_row(), cell, out}, begin, end,
-             (first + i) % 2 == 1);
-        barrier.wait();
-        h = out;
-      }
-    }
-    if (member == 0) store_last(h, cell, d, output(kLastH), output(kLastC));
-  }
+  int64_t scratch_floats() const override { return shape().chunk_steps() * shape().batch * shape().gate_row(); }
+  int64_t cell_width() const override { return shape().padded(); }
 
   /// Panel `panel` of direction `d` among the prepared weights of that depth.
   const Weights* panel_of(const Tensor& weights, int64_t d, int64_t panel, int64_t depth) const {
     constexpr int64_t kEach = CellWeights<T>::depth;
     return weights.data<Weights>() +
-           (d * shape_.panels + panel) * ((depth + kEach - 1) / kEach) * kGates * shape_.lanes;
+           (d * shape().panels + panel) * ((depth + kEach - 1) / kEach) * kGates * shape().lanes;
   }
 
-  void project(const KernelArguments& arguments, int64_t d, int64_t first_row, int64_t rows, int64_t begin, int64_t end,
-               float* projected) const {
-    const T* x = reinterpret_cast<const T*>(arguments.inputs[kX]) + first_row * shape_.inputs;
-    for (int64_t panel = begin; panel < end; ++panel)
-      project_(x, rows, shape_.inputs, panel_of(arguments.prepared[0], d, panel, shape_.inputs),
-               arguments.prepared[2].data<float>() + (d * shape_.panels + panel) * kGates * shape_.lanes,
-               projected + panel * kGates * shape_.lanes, shape_.gate_row());
+  void project(const Direction& direction, int64_t first_row, int64_t rows, const Member& member) const override {
+    const KernelArguments& arguments = direction.arguments;
+    const T* x = reinterpret_cast<const T*>(arguments.inputs[kX]) + first_row * shape().inputs;
+    for (int64_t panel = member.begin(shape().panels); panel < member.end(shape().panels); ++panel)
+      project_(
+          x, rows, shape().inputs, panel_of(arguments.prepared[0], direction.index, panel, shape().inputs),
+          arguments.prepared[2].data<float>() + (direction.index * shape().panels + panel) * kGates * shape().lanes, 0,
+          direction.scratch + panel * kGates * shape().lanes, shape().gate_row());
   }
 
-  /// A time step of one direction.
-  struct TimeStep {
-    const KernelArguments& arguments;
-    int64_t direction;
-    const T* h;
-    const float* projected;
-    float* cell;
-    T* out;
-  };
-
-  void step(const TimeStep& at, int64_t begin, int64_t end, bool downwards) const {
+  void step(const Direction& direction, const TimeStep& at, const Member& member) const override {
+    const float* projected = direction.scratch + at.projected_row * shape().gate_row();
+    const int64_t begin = member.begin(shape().panels), end = member.end(shape().panels);
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t panel = downwards ? begin + end - 1 - i : i, unit = panel * shape_.lanes;
-      step_(at.h, shape_.batch, shape_.hidden, panel_of(at.arguments.prepared[1], at.direction, panel, shape_.hidden),
-            at.projected + panel * kGates * shape_.lanes, shape_.gate_row(), at.cell + unit, shape_.padded(),
-            at.out + unit, std::min(shape_.lanes, shape_.hidden - unit));
+      const int64_t panel = at.downwards ? begin + end - 1 - i : i, unit = panel * shape().lanes;
+      step_(at.h, shape().batch, shape().hidden,
+            panel_of(direction.arguments.prepared[1], direction.index, panel, shape().hidden),
+            projected + panel * kGates * shape().lanes, shape().gate_row(), direction.cell + unit, shape().padded(),
+            at.out + unit, std::min(shape().lanes, shape().hidden - unit));
     }
   }
 
-  void store_last(const T* h, const float* cell, int64_t d, T* last_h, T* last_c) const {
-    if (last_h != nullptr) std::memcpy(last_h + d * state_size(), h, static_cast<size_t>(state_size()) * sizeof(T));
-    for (int64_t b = 0; last_c != nullptr && b < shape_.batch; ++b)
-      for (int64_t unit = 0; unit < shape_.hidden; ++unit)
-        last_c[d * state_size() + b * shape_.hidden + unit] = from_float<T>(cell[b * shape_.padded() + unit]);
-  }
-
-  RecurrentShape shape_;
   decltype(CellSteps<T>::project) project_;
   typename CellSteps<T>::Step step_;
-  int threads_;  // for each direction
   bool has_bias_;
 };
 
 /// Threads for one direction when there are enough of them.
 int most_threads(const RecurrentShape& shape) {
-  return static_cast<int>(std::clamp<int64_t>(thread_count() / shape.directions, 1, shape.panels));
+  return static_cast<int>(std::clamp<int64_t>(thread_count() / shape.directions, 1, shape.shared_parts()));
 }
 
 int threads_of(const Config& config, const RecurrentShape& shape) {
@@ -170,7 +80,7 @@ int threads_of(const Config& config, const RecurrentShape& shape) {
   int threads = 0;
   if (found != config.end())
     std::from_chars(found->second.data(), found->second.data() + found->second.size(), threads);
-  if (threads < 1 || threads > std::max<int64_t>(1, shape.panels))
+  if (threads < 1 || threads > shape.shared_parts())
     throw UserError("'{}' does not configure a recurrent layer; expected threads=1 to {}, for each direction",
                     to_text(config), most_threads(shape));
   return threads;
@@ -233,9 +143,12 @@ std::unique_ptr<Kernel> build_recurrent(const Workload& workload, const Config& 
   if (const auto* refusal = std::get_if<Refusal>(&shape)) throw UserError("{}", refusal->reason);
   const RecurrentShape& known = std::get<RecurrentShape>(shape);
   const int threads = threads_of(config, known);
-  if (workload.input(kX).dtype == DType::f32) return std::make_unique<CellKernel<float>>(workload, known, threads);
-  if (multiplies_bf16(config, known)) return std::make_unique<CellKernel<uint16_t>>(workload, known, threads);
-  return widen_kernel(workload, std::make_unique<CellKernel<float>>(widened_workload(workload), known, threads));
+  const bool is_wide = workload.input(kX).dtype == DType::f32;
+  if (!is_wide && multiplies_bf16(config, known))
+    return std::make_unique<CellKernel<uint16_t>>(workload, known, threads);
+  auto kernel = known.grouped() ? build_grouped_gru(known, workload.has_input(kB), threads)
+                                : std::make_unique<CellKernel<float>>(workload, known, threads);
+  return is_wide ? std::move(kernel) : widen_kernel(workload, std::move(kernel));
 }
 
 }  // namespace attune::native

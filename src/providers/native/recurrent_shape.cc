@@ -36,22 +36,22 @@ std::variant<RecurrentShape, Refusal> recurrent_shape(const Workload& workload) 
   if (context.attr_int("input_forget", 0) != 0 || context.attr_int("layout", 0) != 0)
     return refuse("the native {} does not have input_forget or the batch-first layout", op);
   const bool gru = op == "GRU";
-  if (gru && context.attr_int("linear_before_reset", 0) == 0)
-    return refuse("the native GRU has linear_before_reset=1 alone: otherwise a step takes two products in a row");
   if (!has_default_activations(context, gru ? 2 : 3))
     return refuse("the native {} has the default activations alone", op);
   const Dims &x = workload.input(kX).dims, &r = workload.input(kR).dims;
   if (x.size() != 3 || r.size() != 3) return refuse("a {} of ranks {} and {}", op, x.size(), r.size());
-  constexpr int64_t kMostGruRows = 8;
-  if (gru && x[1] > kMostGruRows)
-    return refuse("the native GRU multiplies with a fourth gate of zeros, which pays for up to {} rows, got {}",
-                  kMostGruRows, x[1]);
   RecurrentShape shape{.steps = x[0], .batch = x[1], .inputs = x[2], .hidden = r[2], .directions = r[0]};
   if (std::min({shape.steps, shape.batch, shape.hidden, shape.inputs}) == 0) return refuse("an operand is empty");
   shape.lanes = cell_loops().lanes;
   shape.panels = (shape.hidden + shape.lanes - 1) / shape.lanes;
   shape.reverse = context.attr_string("direction", "forward") == "reverse";
   shape.gru = gru;
+  shape.reset_first = gru && context.attr_int("linear_before_reset", 0) == 0;
+  constexpr int64_t kMostRows = 8;
+  if (gru && !shape.grouped() && shape.batch > kMostRows)
+    return refuse(
+        "the native GRU of {} units multiplies with a fourth gate of zeros, which pays for up to {} rows, got {}",
+        shape.hidden, kMostRows, shape.batch);
   return shape;
 }
 

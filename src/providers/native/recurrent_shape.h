@@ -29,8 +29,16 @@ struct RecurrentShape {
   int64_t lanes = 0, panels = 0;
   bool reverse = false;  // the first direction
   bool gru = false;
+  bool reset_first = false;  // a GRU's reset gate comes before the product with the old state
 
   const GatePlaces& places() const { return gru ? kGruPlaces : kLstmPlaces; }
+
+  /// A GRU by groups of units, each gate of a group a panel. Where the reset gate comes first there is no other way;
+  /// else where that takes fewer panels than one for each vector of units, whose fourth gate is zero.
+  int64_t group_units() const { return kGates * lanes; }
+  int64_t groups() const { return (hidden + group_units() - 1) / group_units(); }
+  bool grouped() const { return gru && (reset_first || 3 * groups() < panels); }
+  int64_t shared_parts() const { return grouped() ? groups() : panels; }  // what threads of a direction share
 
   int64_t padded() const { return panels * lanes; }
   int64_t gate_row() const { return kGates * padded(); }
