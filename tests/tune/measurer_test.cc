@@ -154,6 +154,14 @@ TEST(Roofline, is_the_larger_of_arithmetic_and_traffic) {
   // A window of 3x3 may be computed with five times fewer multiplications, one of 1x1 may not.
   EXPECT_LT(ns("Conv@17(f32[1x64x30x30], f32[64x64x3x3]*) -> (f32[1x64x28x28]) {}"),
             ns("Conv@17(f32[1x576x28x28], f32[64x576x1x1]*) -> (f32[1x64x28x28]) {}") / 4);
+  // Both gradients of a convolution multiply as often as it does, whatever its stride.
+  const double forward = ns("Conv@11(f32[1x64x16x16], f32[32x64x3x3]) -> (f32[1x32x7x7]) {strides = ints [2, 2]}");
+  EXPECT_DOUBLE_EQ(
+      ns("attune::ConvGradData@1(f32[1x32x7x7], f32[32x64x3x3]) -> (f32[1x64x16x16]) {strides = ints [2, 2]}"),
+      forward);
+  EXPECT_DOUBLE_EQ(
+      ns("attune::ConvGradWeights@1(f32[1x64x16x16], f32[1x32x7x7]) -> (f32[32x64x3x3]) {strides = ints [2, 2]}"),
+      forward);
 }
 
 }  // namespace

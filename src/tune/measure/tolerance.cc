@@ -35,9 +35,12 @@ double narrow_unit(const Workload& workload) {
 
 double count_flops(const Workload& workload) {
   if (is_reorder(workload)) return 0;
-  if (is_conv_grad(workload)) {  // each element of the larger side meets each tap of its filter
+  if (is_conv_grad(workload)) {  // each element of the results' gradient meets each tap of its filter
     const auto elements = [](const TensorSpec& spec) { return static_cast<double>(element_count(spec.dims)); };
-    return 2 * elements(workload.input(0)) * elements(workload.input(1));
+    const bool by_data = workload.op == "ConvGradData";
+    const TensorSpec &results = workload.input(by_data ? 0 : 1),
+                     &filters = by_data ? workload.input(1) : workload.output(0);
+    return 2 * elements(results) * elements(filters) / std::max(1.0, static_cast<double>(filters.dims.at(0)));
   }
   const Node node = workload.node();
   const OpDef& op = require_op(node);
