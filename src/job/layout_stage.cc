@@ -98,8 +98,9 @@ LabelProblem weigh(const std::vector<Uniform>& sessions, std::span<const Tensor>
   return problem;
 }
 
-/// Runs the model with the choice beside its default, twice, the second time elsewhere in memory; true where it is right
-/// and clearly faster. Kernels are chosen for the layouts afterwards, so a small head start may turn out to be none.
+/// Runs the model with the choice beside its default, twice, the second time elsewhere in memory; true where it is
+/// right and clearly faster. Kernels are chosen for the layouts afterwards, so a small head start may turn out to be
+/// none.
 bool confirm(const Session& before, std::span<const Tensor> inputs, const LayoutStageOptions& options,
              LayoutFindings& findings) {
   constexpr double kLeastGain = 0.02;
