@@ -23,7 +23,7 @@ std::optional<LayoutFindings> find_layouts(const Session& before, std::span<cons
   const double opened_s = clock.seconds();
   before.run(inputs);
   const double run_s = clock.seconds() - opened_s;
-  const double needed = kSessions * opened_s + std::max(2 * stage.seconds, kRuns * run_s);
+  const double needed = kSessions * opened_s + std::max(3 * stage.seconds, kRuns * run_s);
   if (needed > kMostShare * options.budget_s || clock.stopped()) return std::nullopt;
   return tune_layouts(before, inputs, stage);
 }

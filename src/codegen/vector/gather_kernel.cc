@@ -1,26 +1,14 @@
 #include "codegen/vector/gather_kernel.h"
 
 #include "codegen/text.h"
+#include "codegen/vector/byte_tasks.h"
 
 #include <fmt/core.h>
-
-#include <algorithm>
 
 namespace attune::codegen {
 namespace {
 
 constexpr const char* kName = "gather_kernel";
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-/// Blocks of a task, or the tasks of one block.
-struct TaskSplit {
-  int64_t blocks = 1, pieces = 1;
-};
-TaskSplit split_tasks(const GatherKernel& kernel, const GatherConfig& config) {
-  if (kernel.block_bytes > config.task_bytes) return {1, ceil_div(kernel.block_bytes, config.task_bytes)};
-  return {std::max<int64_t>(1, config.task_bytes / kernel.block_bytes), 1};
-}
 
 /// Declares `from` and `to` of block number `block`.
 std::string ends_of_block(const GatherKernel& kernel) {
@@ -34,12 +22,11 @@ std::string ends_of_block(const GatherKernel& kernel) {
 }  // namespace
 
 int64_t gather_task_count(const GatherKernel& kernel, const GatherConfig& config) {
-  const TaskSplit split = split_tasks(kernel, config);
-  return ceil_div(kernel.blocks(), split.blocks) * split.pieces;
+  return byte_tasks(kernel.block_bytes, config.task_bytes).count(kernel.blocks());
 }
 
 GeneratedSource emit_gather(const GatherKernel& kernel, const GatherConfig& config, const std::string& header) {
-  const TaskSplit split = split_tasks(kernel, config);
+  const ByteTasks split = byte_tasks(kernel.block_bytes, config.task_bytes);
   std::string out = header + fmt::format("extern \"C\" __attribute__((visibility(\"default\"))) void {}({}) {{\n",
                                          kName, kEntryParameters);
   out += "  const char* data = (const char*)inputs[0];\n";
@@ -52,8 +39,8 @@ GeneratedSource emit_gather(const GatherKernel& kernel, const GatherConfig& conf
                        kernel.block_bytes);
     out += ends_of_block(kernel) + "      __builtin_memcpy(to + first, from + first, bytes);\n";
   } else {
-    out += fmt::format("    const long first = task * {0}, last = first + {0} < {1} ? first + {0} : {1};\n",
-                       split.blocks, kernel.blocks());
+    out += fmt::format("    const long first = task * {0}, last = first + {0} < {1} ? first + {0} : {1};\n", split.rows,
+                       kernel.blocks());
     out += "    for (long block = first; block < last; ++block) {\n" + ends_of_block(kernel);
     out += fmt::format("      __builtin_memcpy(to, from, {});\n    }}\n", kernel.block_bytes);
   }

@@ -1,27 +1,16 @@
 #include "codegen/vector/parts_kernel.h"
 
 #include "codegen/text.h"
+#include "codegen/vector/byte_tasks.h"
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <numeric>
 
 namespace attune::codegen {
 namespace {
 
 constexpr const char* kName = "parts_kernel";
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-/// Rows of a task, or the tasks of one row.
-struct TaskSplit {
-  int64_t rows = 1, pieces = 1;
-};
-TaskSplit split_tasks(const PartsKernel& kernel, const PartsConfig& config) {
-  if (kernel.row_bytes() <= config.task_bytes) return {std::max<int64_t>(1, config.task_bytes / kernel.row_bytes()), 1};
-  return {1, ceil_div(kernel.row_bytes(), config.task_bytes)};
-}
 
 /// A copy of `bytes` of part `i`, `at` bytes into the part and `place` into the joined row.
 std::string copy_line(const PartsKernel& kernel, size_t i, const std::string& at, const std::string& place,
@@ -70,12 +59,11 @@ std::string pieces_of_rows(const PartsKernel& kernel, const PartsConfig& config,
 int64_t PartsKernel::row_bytes() const { return std::accumulate(part_bytes.begin(), part_bytes.end(), int64_t{0}); }
 
 int64_t parts_task_count(const PartsKernel& kernel, const PartsConfig& config) {
-  const TaskSplit split = split_tasks(kernel, config);
-  return ceil_div(kernel.rows, split.rows) * split.pieces;
+  return byte_tasks(kernel.row_bytes(), config.task_bytes).count(kernel.rows);
 }
 
 GeneratedSource emit_parts(const PartsKernel& kernel, const PartsConfig& config, const std::string& header) {
-  const TaskSplit split = split_tasks(kernel, config);
+  const ByteTasks split = byte_tasks(kernel.row_bytes(), config.task_bytes);
   std::string out = header + fmt::format("extern \"C\" __attribute__((visibility(\"default\"))) void {}({}) {{\n",
                                          kName, kEntryParameters);
   out += "  for (long task = begin; task < end; ++task) {\n";
