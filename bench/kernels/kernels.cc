@@ -10,6 +10,7 @@
 #include "runtime/load_session.h"
 #include "runtime/plan.h"
 #include "runtime/random_inputs.h"
+#include "tune/measure/check_kernel.h"
 
 #include <CLI/CLI.hpp>
 #include <sched.h>
@@ -24,7 +25,7 @@ namespace {
 struct Arguments {
   std::string model, dtype = "f32";
   size_t configs = 10;
-  bool compile_only = false, realtime = false;
+  bool compile_only = false, realtime = false, verify = false;
   std::string only;
   RaceOptions race;
 };
@@ -71,6 +72,25 @@ std::string class_of(const Workload& workload) {
   if (weights[1] == 1 && src[1] > 1) return "depthwise";
   if (pointwise) return src[1] % 16 != 0 || weights[0] % 16 != 0 ? "1x1 awkward" : "1x1";
   return "kxk";
+}
+
+/// Leaves out the generated kernels that break a promise, with the reason on stderr: only what is right is timed.
+void drop_wrong(std::vector<Candidate>& candidates, const Workload& workload) {
+  Workload plain = workload;
+  for (auto* specs : {&plain.inputs, &plain.outputs})
+    for (auto& spec : *specs)
+      if (spec) spec->layout = Layout::plain;
+  WorkloadCase what = case_of(plain);
+  tune::suit_contents(what);
+  const tune::Example example = tune::make_example(what, 1);
+  std::erase_if(candidates, [&](const Candidate& one) {
+    if (one.side != "generated") return false;
+    const auto kernel = one.provider->build(one.workload, one.config);
+    const auto check = tune::check_kernel(*kernel, one.workload, example, tune::TaskSpread::pool);
+    if (!check.problem.empty())
+      std::cerr << "wrong: " << one.workload.key() << ' ' << to_text(one.config) << ": " << check.problem << '\n';
+    return !check.problem.empty();
+  });
 }
 
 std::vector<Candidate> candidates_for(const Entry& entry, size_t most) {
@@ -153,7 +173,7 @@ int run(const Arguments& arguments) {
   }
   for (const Entry& entry : entries) {
     if (!arguments.only.empty() && class_of(entry.workload) != arguments.only) continue;
-    const auto candidates = candidates_for(entry, arguments.configs);
+    auto candidates = candidates_for(entry, arguments.configs);
     if (arguments.compile_only) {
       parallel_for(static_cast<int64_t>(candidates.size()), 1, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
@@ -163,6 +183,7 @@ int run(const Arguments& arguments) {
       });
       continue;
     }
+    if (arguments.verify) drop_wrong(candidates, entry.workload);
     const RealtimeScope realtime(arguments.realtime);
     print_row(arguments, entry, race(candidates, arguments.race), peak);
   }
@@ -180,6 +201,7 @@ int main(int argc, char** argv) {
   app.add_option("--configs", arguments.configs, "How many configurations of the sweep, of each generator");
   app.add_option("--rounds", arguments.race.rounds, "Interleaved rounds");
   app.add_option("--only", arguments.only, "One class: matmul, 1x1, '1x1 awkward', kxk, depthwise");
+  app.add_flag("--verify", arguments.verify, "Check every generated kernel against the reference before timing it");
   app.add_flag("--compile", arguments.compile_only, "Only fill the compile cache");
   app.add_flag("--realtime", arguments.realtime, "Ask for real-time scheduling while timing");
   CLI11_PARSE(app, argc, argv);

@@ -116,7 +116,7 @@ ExitCode try_config(const Workload& workload, const Config& config, const Kernel
                     measured.anchor.message);
   const tune::TrialResult& result = measured.trials.front();
   const bool right = result.outcome == Outcome::ok;
-  const double share = result.time_ns() > 0 ? result.roofline_ns / result.time_ns() : 0;
+  const double share = result.time_ns() > 0 ? tune::reachable_ns(workload, measurer.ceilings()) / result.time_ns() : 0;
   Report report;
   report.tables.push_back({workload.key(), {{"what"}, {"value"}}, {}});
   auto& rows = report.tables.front().rows;

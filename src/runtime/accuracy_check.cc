@@ -33,6 +33,8 @@ Tensor in_layout(const Tensor& plain, const TensorSpec& target) {
   return result;
 }
 
+}  // namespace
+
 Workload one_image(Workload workload) {
   const int64_t batch = workload.output(0).dims.empty() ? 1 : workload.output(0).dims[0];
   const auto cut = [&](std::optional<TensorSpec>& spec) {
@@ -43,10 +45,7 @@ Workload one_image(Workload workload) {
   return workload;
 }
 
-}  // namespace
-
-double measured_error(const Workload& given, const Provider& provider, const Config& config, uint64_t seed) {
-  const Workload workload = one_image(given);
+double measured_error(const Workload& workload, const Provider& provider, const Config& config, uint64_t seed) {
   std::vector<Tensor> plain(workload.inputs.size()), placed(workload.inputs.size());
   std::vector<const Tensor*> plain_pointers(workload.inputs.size(), nullptr),
       constants(workload.inputs.size(), nullptr);

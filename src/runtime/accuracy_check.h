@@ -8,9 +8,11 @@ namespace attune {
 /// Largest error that high_precision admits in f32, as a share of the output's largest magnitude (spec A3).
 inline constexpr double kHighPrecisionError = 1e-5;
 
+/// The same for one image of the batch: errors do not depend on how many there are.
+Workload one_image(Workload workload);
+
 /// Largest error of output 0 over random inputs as networks have them (activations past a relu, weights of variance
-/// 2/n), as a share of its largest magnitude. Runs one image of the batch, since error does not depend on how many
-/// there are.
-double measured_error(const Workload& given, const Provider& provider, const Config& config, uint64_t seed = 1);
+/// 2/n), as a share of its largest magnitude.
+double measured_error(const Workload& workload, const Provider& provider, const Config& config, uint64_t seed = 1);
 
 }  // namespace attune

@@ -26,7 +26,11 @@ void share_in_place(Plan& plan, std::vector<int64_t>& first, std::vector<int64_t
     if (!free_to_take || source > target || output.kind != Slot::Kind::arena ||
         output.bytes != plan.slots[source].bytes)
       continue;
-    if (std::count(step.inputs.begin(), step.inputs.end(), step.inputs[static_cast<size_t>(input)]) > 1) continue;
+    // Another operand may be the same tensor, or a view of it.
+    const auto lies_there = [&](SlotId id) {
+      return id != kNoSlot && storage(plan, id) == static_cast<SlotId>(source);
+    };
+    if (std::count_if(step.inputs.begin(), step.inputs.end(), lies_there) > 1) continue;
     output.kind = Slot::Kind::view;
     output.source = static_cast<SlotId>(source);
     last[source] = std::max(last[source], last[target]);

@@ -5,6 +5,9 @@
 #include "runtime/generated_rule.h"
 #include "runtime/winograd_rule.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace attune {
 namespace {
 
@@ -25,24 +28,43 @@ void prefer_batch_reduce(KernelChoice& choice, const std::vector<Config>& config
     }
 }
 
-/// A config that a rule prefers to the default of its provider, with the reason.
-void prefer_by_rule(const Workload& workload, KernelChoice& choice, const std::vector<Config>& configs) {
-  if (workload.op != "Conv" && workload.op != "FusedConv") return;
-  prefer_batch_reduce(choice, configs);
-  if (workload.input(0).dtype != DType::f32 || !winograd_pays(workload)) return;
-  for (const Config& config : configs) {
-    const auto algorithm = config.find("algorithm");
-    if (algorithm == config.end() || algorithm->second != "winograd") continue;
+/// The error of a Winograd configuration on one image. Generated ones have blocks that suit the batch, so the one of
+/// the same transforms is taken; none there, the whole batch is run.
+double winograd_error(const Workload& workload, const Provider& provider, const Config& config) {
+  const Workload one = one_image(workload);
+  const auto answer = provider.offer(one);
+  if (const auto* offer = std::get_if<Offer>(&answer))
+    for (const Config& other : offer->configs)
+      if (other == config || (is_winograd(other) && other.count("winograd_output") > 0 &&
+                              other.at("winograd_output") == config.at("winograd_output")))
+        return measured_error(one, provider, other);
+  return measured_error(workload, provider, config);
+}
+
+/// Winograd's convolution instead of a direct one, where it pays and the numeric mode admits its error: the generated
+/// kernel, which takes any epilogue and was the faster one wherever both were measured, or else the library's.
+void prefer_winograd(const Workload& workload, KernelChoice& choice, std::span<const Provider* const> providers) {
+  if (choice.provider == nullptr || choice.provider->name() == "reference" || is_winograd(choice.config) ||
+      (workload.op != "Conv" && workload.op != "FusedConv") || workload.input(0).dtype != DType::f32)
+    return;
+  std::vector<std::pair<const Provider*, const Config*>> candidates;
+  for (size_t i = 0; i < providers.size(); ++i)
+    for (const Config& config : choice.alternatives[i].configs)
+      if (is_winograd(config) && winograd_pays(workload, *providers[i])) candidates.emplace_back(providers[i], &config);
+  std::stable_partition(candidates.begin(), candidates.end(),
+                        [](const auto& one) { return one.first->name() == "generated"; });
+  for (const auto& [provider, config] : candidates) {
+    std::string reason = "winograd";
     if (workload.mode == NumericMode::high_precision) {
-      const double error = measured_error(workload, *choice.provider, config);
+      const double error = winograd_error(workload, *provider, *config);
       return_freed_memory();  // the reference computes in doubles
       if (!(error <= kHighPrecisionError)) continue;
-      choice.reason = fmt::format("winograd with {} channels; measured error {:.1e} of the largest output",
-                                  workload.input(1).dims[1], error);
-    } else {
-      choice.reason = "winograd";
+      reason = fmt::format("winograd with {} channels; measured error {:.1e} of the largest output",
+                           workload.input(1).dims[1], error);
     }
-    choice.config = config;
+    choice.provider = provider;
+    choice.config = *config;
+    choice.reason = std::move(reason);
     return;
   }
 }
@@ -76,7 +98,7 @@ KernelChoice choose_kernel(const Workload& workload, std::span<const Provider* c
         choice.provider = provider;
         choice.config = alternative.configs.front();
         choice.reason = fmt::format("default of {}", provider->name());
-        prefer_by_rule(workload, choice, alternative.configs);
+        if (workload.op == "Conv" || workload.op == "FusedConv") prefer_batch_reduce(choice, alternative.configs);
       }
     }
     const bool better = provider->name() == "generated" && choice.provider != nullptr && choice.provider != provider &&
@@ -88,6 +110,7 @@ KernelChoice choose_kernel(const Workload& workload, std::span<const Provider* c
     }
     choice.alternatives.push_back(std::move(alternative));
   }
+  prefer_winograd(workload, choice, providers);
   return choice;
 }
 

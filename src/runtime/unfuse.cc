@@ -76,11 +76,6 @@ Node without_epilogue(const Node& fused) {
   return base;
 }
 
-bool is_winograd(const KernelChoice& choice) {
-  const auto algorithm = choice.config.find("algorithm");
-  return algorithm != choice.config.end() && algorithm->second == "winograd";
-}
-
 /// The transforms save about half of a convolution; passing over its result once more for each step of the epilogue
 /// costs far less.
 bool wants_winograd(const Graph& graph, const GraphFacts& facts, const Node& node, const RegionLayouts& region,
@@ -88,7 +83,7 @@ bool wants_winograd(const Graph& graph, const GraphFacts& facts, const Node& nod
   if (node.op != "FusedConv") return false;
   const auto fused = planned_workload(graph, facts, node, options);
   if (!fused || fused->input(0).dtype != DType::f32 || !suits_winograd(node, fused->input(1).dims)) return false;
-  if (is_winograd(cache.choice(with_layout(*fused, region.floats), options))) return false;
+  if (is_winograd(cache.choice(with_layout(*fused, region.floats), options).config)) return false;
   Workload alone = *fused;
   const Node base = without_epilogue(node);
   alone.domain = base.domain;
@@ -96,7 +91,7 @@ bool wants_winograd(const Graph& graph, const GraphFacts& facts, const Node& nod
   alone.version = base.version;
   alone.attributes = base.attributes;
   alone.inputs.resize(base.inputs.size());
-  return is_winograd(cache.choice(with_layout(alone, region.floats), options));
+  return is_winograd(cache.choice(with_layout(alone, region.floats), options).config);
 }
 
 /// Both convolutions, each with its epilogue.

@@ -2,6 +2,7 @@
 #include "codegen/compile_text.h"
 #include "codegen/vector/map_kernel.h"
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -60,6 +61,7 @@ TEST_P(VectorMath, keeps_the_stated_errors) {
   if (GetParam() > detected_isa()) GTEST_SKIP() << "this machine has no " << isa_name(GetParam());
   const Case cases[] = {
       {"vexp", std::exp, 87, 2e-7, 0},
+      {"vexp_below", std::exp, 87, 2e-7, 0},
       {"vexpm1", std::expm1, 87, 3e-7, 1e-37},
       {"vlog", std::log, 1e30f, 2e-7, 1e-7},
       {"vtanh", std::tanh, 50, 5e-7, 1e-37},
@@ -102,6 +104,13 @@ TEST_P(VectorMath, treats_infinities_and_nan_as_the_functions_do) {
   EXPECT_EQ(e[3], 1);
   EXPECT_EQ(e[4], inf);
   EXPECT_EQ(e[5], 0);
+  const std::vector<float> below{-inf, nan,    std::bit_cast<float>(0x7FC001FFu), std::bit_cast<float>(0xFFC00155u),
+                                 0.0f, -104.0f};
+  const auto b = apply("vexp_below", below, GetParam());
+  EXPECT_EQ(b[0], 0);
+  for (const size_t i : {1, 2, 3}) EXPECT_TRUE(std::isnan(b[i])) << i;
+  EXPECT_EQ(b[4], 1);
+  EXPECT_EQ(b[5], 0);
   const auto l = apply("vlog", x, GetParam());
   EXPECT_EQ(l[0], inf);
   EXPECT_TRUE(std::isnan(l[1]));

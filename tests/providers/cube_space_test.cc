@@ -88,6 +88,67 @@ INSTANTIATE_TEST_SUITE_P(
         "[1, 1, 1, 1], strides = ints [2, 2]}",
         "attune::ConvGradWeights@1(bf16[1x24x9x9]@nhwc, bf16[1x70x9x9]@nhwc) -> (bf16[70x24x1x1], bf16[70])"));
 
+/// Whichever of these a search would seldom meet by chance: vectors of both widths, each with every way of storing.
+TEST(CubeVectors, have_vectors_of_half_the_width_and_results_past_the_caches) {
+  if (!missing_compiler().empty()) GTEST_SKIP() << missing_compiler();
+  const GeneratedProvider provider;
+  for (const char* text :
+       {"attune::FusedConv@1(f32[1x37x9x9]@nhwc, f32[48x37x1x1]*, f32[48]*, f32[1x48x9x9]@nhwc) -> (?@nhwc) {epilogue "
+        "= strings [\"add 3\", \"relu\"]}",
+        "Conv@17(f32[2x24x7x5]@nhwc, f32[29x24x1x1]*) -> (?@nhwc)",
+        "Conv@17(f32[1x3x21x19]@nhwc, f32[24x3x3x3]*, f32[24]*) -> (?@nhwc) {pads = ints [1, 1, 1, 1], strides = ints "
+        "[2, 2]}",
+        "MatMul@17(bf16[45x67], bf16[67x40]*)", "MatMul@17(f32[45x67], f32[67x40])"}) {
+    const WorkloadCase what = parse_workload_case(text);
+    const Example example = make_example(what, 1);
+    const Workload workload = complete_workload(what, example);
+    const auto offer = provider.offer(workload);
+    if (const auto* refusal = std::get_if<Refusal>(&offer)) {
+      ASSERT_FALSE(has_instructions(workload)) << refusal->reason;
+      continue;
+    }
+    const Space space = provider.space(workload);
+    int tried = 0;
+    for (const Config& offered : std::get<Offer>(offer).configs)
+      for (const auto& [lanes, tile] : {std::pair{"8", "8x24"}, {"8", "12x16"}, {"16", "8x48"}, {"16", "12x32"}})
+        for (const char* results : {"cached", "ahead", "past_cache"}) {
+          const bool rows = offered.at("generator") == "cube_rows";
+          if (!rows && offered.at("generator") != "cube_vectors") continue;
+          Config config = offered;
+          config[rows ? "rows_lanes" : "lanes"] = lanes;
+          config[rows ? "rows_tile" : "tile"] = tile;
+          if (!rows) config["results"] = results;
+          if (!space.why_invalid(config).empty()) continue;
+          SCOPED_TRACE(fmt::format("{}: {}", text, to_text(config)));
+          EXPECT_EQ(check_kernel(*provider.build(workload, config), workload, example).problem, "");
+          ++tried;
+        }
+    EXPECT_TRUE(tried > 0 || usable_isa() < Isa::avx512) << text;
+  }
+}
+
+TEST(CubeVectors, refuse_vectors_and_stores_that_do_not_fit) {
+  if (usable_isa() < Isa::avx512) GTEST_SKIP() << "vectors of two widths need AVX-512";
+  const GeneratedProvider provider;
+  const WorkloadCase what = parse_workload_case("MatMul@17(f32[45x67], f32[67x29]*)");
+  const Workload workload = complete_workload(what, make_example(what, 1));
+  const auto message = [&](const Config& changes) {
+    Config config = std::get<Offer>(provider.offer(workload)).configs.front();
+    for (const auto& [name, value] : changes) config[name] = value;
+    try {
+      provider.generate(workload, config);
+    } catch (const UserError& error) {
+      return std::string(error.what());
+    }
+    return std::string("taken");
+  };
+  EXPECT_EQ(message({{"lanes", "8"}, {"tile", "8x24"}}), "taken");
+  EXPECT_NE(message({{"lanes", "4"}, {"tile", "8x24"}}).find("its values are 8, 16"), std::string::npos);
+  EXPECT_NE(message({{"lanes", "16"}, {"tile", "8x24"}}).find("registers hold the tile"), std::string::npos);
+  EXPECT_NE(message({{"results", "past_cache"}}).find("rows of whole vectors"), std::string::npos);
+  EXPECT_NE(message({{"results", "elsewhere"}}).find("cached, ahead, past_cache"), std::string::npos);
+}
+
 TEST(CubeGenerators, refuse_in_words) {
   const GeneratedProvider provider;
   const auto reason = [&](const char* text) {

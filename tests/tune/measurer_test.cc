@@ -164,5 +164,14 @@ TEST(Roofline, is_the_larger_of_arithmetic_and_traffic) {
       forward);
 }
 
+TEST(Roofline, of_operands_beyond_all_caches_is_what_memory_allows_for_people) {
+  const CeilingRates ceilings = {{"f32", 100}, {"l2_read", 100}, {"copy", 40}};
+  const auto ns = [&](const std::string& text) { return reachable_ns(parse_workload(text), ceilings); };
+  EXPECT_NEAR(ns("Transpose@13(f32[65536x65536]) -> (f32[65536x65536]) {perm = ints [1, 0]}"),
+              2 * 4.0 * (1LL << 32) / 40, 1);
+  const std::string small = "Relu@14(f32[128x768]) -> (f32[128x768]) {}";
+  EXPECT_DOUBLE_EQ(ns(small), roofline_ns(parse_workload(small), ceilings));
+}
+
 }  // namespace
 }  // namespace attune::tune

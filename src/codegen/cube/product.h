@@ -43,6 +43,13 @@ struct ProductShape {
 /// Which index runs fastest inside a task, and which is cut first into tasks.
 enum class Axis : uint8_t { rows, columns };
 
+/// How results go to memory.
+enum class Results : uint8_t {
+  cached,
+  ahead,       // their places, and what is added to them, are asked for before the sums are computed
+  past_cache,  // around the caches, which spares reading their places; what is added is asked for ahead
+};
+
 /// A product on vector registers: a tile of the result stays in them while the whole depth passes.
 struct VectorSchedule {
   VectorIsa isa;
@@ -58,6 +65,11 @@ struct VectorSchedule {
   /// While rows pass one panel, the next one is brought into L2, a line in every so many steps. For weights that come
   /// from memory; needs rows inside.
   bool fetch_next = false;
+  /// While one tile of rows is multiplied, the rows of the next are asked for, a line of each at a time. For maps that
+  /// come from memory and few columns to hide that behind; needs rows side by side.
+  bool fetch_rows = false;
+  /// For results that no cache holds. Past the cache needs vectors that begin at multiples of their size.
+  Results results = Results::cached;
   bool pack_weights = true;  // of open weights; false: read where they lie, which needs f32 and columns side by side
 
   int64_t panel_columns() const { return static_cast<int64_t>(tile_vectors) * isa.lanes; }

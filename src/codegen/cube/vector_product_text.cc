@@ -8,6 +8,7 @@ namespace attune::cube {
 namespace {
 
 constexpr int64_t kLineFloats = 16;
+constexpr int64_t kLineBytes = 64;
 constexpr int64_t kMostUnrolled = 8;
 
 /// The sizes that a tile function is written for.
@@ -58,6 +59,7 @@ class Writer {
   bool blocked() const { return schedule_.depth_block > 0; }
   bool open() const { return shape_.open.has_value(); }
   bool packs() const { return open() && schedule_.pack_weights; }
+  bool past_cache() const { return schedule_.results == Results::past_cache; }
   bool reads_in_place() const { return open() && !schedule_.pack_weights; }
   std::string_view src() const { return element_name(shape_.src); }
   std::string_view dst() const { return element_name(shape_.dst); }
@@ -82,9 +84,14 @@ class Writer {
   }
 
   void write_dot() {
-    text_.line("typedef __bf16 vpairs __attribute__((vector_size(64)));");
-    text_.line(
-        "INLINE vf dot(vf sum, vi a, vf b) {{ return __builtin_ia32_dpbf16ps_512(sum, (vpairs)a, (vpairs)b); }}");
+    const int lanes = schedule_.isa.lanes;
+    text_.line("typedef __bf16 vpairs __attribute__((vector_size({})));", lanes * 4);
+    text_.line("INLINE vf dot(vf sum, vi a, vf b) {{ return __builtin_ia32_dpbf16ps_{}(sum, (vpairs)a, (vpairs)b); }}",
+               lanes * 32);
+  }
+
+  bool fetches_rows() const {
+    return schedule_.fetch_rows && !fetches();  // one at a time
   }
 
   void write_arguments() {
@@ -115,11 +122,10 @@ class Writer {
     text_.open("static void {}(const Arguments& g, long row, long column, const float* panel{})", tile_name(tile),
                tile_extras());
     for (int r = 0; r < tile.rows; ++r) {
-      std::string names;
-      for (int v = 0; v < tile.vectors; ++v) names += fmt::format("{}c{}_{} = {{}}", v ? ", " : "vf ", r, v);
-      text_.line("{};", names);
+      for (int v = 0; v < tile.vectors; ++v) text_.line("vf c{}_{} = {{}};", r, v);
     }
     if (blocked()) write_partial_loads(tile);
+    if (schedule_.results != Results::cached) write_results_ahead(tile);
     if (shape_.taps > 1) text_.open("for (long tap = 0; tap < {}; ++tap)", shape_.taps);
     write_rows(tile);
     write_depth_loop(tile);
@@ -132,14 +138,17 @@ class Writer {
   void write_rows(const Tile& tile) {
     const std::string at = fmt::format("g.row_at + (row / {0} * {1}{2}) * {0}", schedule_.tile_rows, shape_.taps,
                                        shape_.taps > 1 ? " + tap" : "");
-    if (shape_.by_table()) text_.line("const int* at = {};", at);
-    for (int r = 0; r < tile.rows; ++r) {
-      if (shape_.by_table())
-        text_.line("const {0}* a{1} = at[{1}] < 0 ? g.zeros : g.src + at[{1}];", src(), r);
-      else
-        text_.line("const {}* a{} = g.src + (row + {}) * {}{};", src(), r, r, shape_.src_stride,
-                   blocked() ? " + first_step" : "");
+    if (!shape_.by_table()) {
+      text_.line("const {}* a = g.src + row * {}{};", src(), shape_.src_stride, blocked() ? " + first_step" : "");
+      return;
     }
+    text_.line("const int* at = {};", at);
+    for (int r = 0; r < tile.rows; ++r)
+      text_.line("const {0}* a{1} = at[{1}] < 0 ? g.zeros : g.src + at[{1}];", src(), r);
+  }
+  /// Where a row of a tile begins. Rows at equal distances have one address: for many of them there are no registers.
+  std::string row_at(int r) const {
+    return shape_.by_table() ? fmt::format("a{}", r) : fmt::format("(a + {})", r * shape_.src_stride);
   }
 
   void write_depth_loop(const Tile& tile) {
@@ -148,6 +157,7 @@ class Writer {
       const std::string end = blocked() ? "steps" : std::to_string(whole);
       text_.line("long k = 0;");
       if (fetches()) write_fetching_loop(tile, end);
+      if (fetches_rows()) write_row_fetching_loop(tile, end);
       if (schedule_.unroll > 1) text_.line("#pragma clang loop unroll_count({})", schedule_.unroll);
       text_.open("for (; k < {}; ++k)", end);
       write_products(tile, "k", "");
@@ -173,6 +183,18 @@ class Writer {
     text_.close();
   }
 
+  void write_row_fetching_loop(const Tile& tile, const std::string& end) {
+    text_.open("for (; k + {0} <= {1}; k += {0})", kLineFloats, end);
+    for (int r = 0; r < tile.rows; ++r)
+      text_.line("__builtin_prefetch({} + {}k + {});", row_at(r), pairs() ? "2 * " : "",
+                 schedule_.tile_rows * shape_.src_stride);
+    if (schedule_.unroll > 1) text_.line("#pragma clang loop unroll_count({})", schedule_.unroll);
+    text_.open("for (long step = k; step < k + {}; ++step)", kLineFloats);
+    write_products(tile, "step", "");
+    text_.close();
+    text_.close();
+  }
+
   void write_products(const Tile& tile, const std::string& k, std::string_view how) {
     const int64_t width = static_cast<int64_t>(tile.vectors) * schedule_.isa.lanes;
     for (int v = 0; v < tile.vectors; ++v)
@@ -187,15 +209,16 @@ class Writer {
     text_.line("panel += {};", next);
     for (int r = 0; r < tile.rows; ++r) {
       const int64_t step = shape_.src_step;
+      const std::string at = row_at(r);
       if (!pairs())
-        text_.line("const vf x{0} = a{0}[{1}{2}] - (vf){{}};", r, k, step == 1 ? "" : fmt::format(" * {}", step));
+        text_.line("const vf x{} = {}[{}{}] - (vf){{}};", r, at, k, step == 1 ? "" : fmt::format(" * {}", step));
       else if (how.empty() && step == 1)
-        text_.line("const vi x{0} = (vi){{}} + ((const int_at*)a{0})[{1}];", r, k);
+        text_.line("const vi x{} = (vi){{}} + ((const int_at*){})[{}];", r, at, k);
       else if (how.empty())
-        text_.line("const vi x{0} = (vi){{}} + (int)(a{0}[{1} * {2}] | (unsigned)a{0}[{1} * {2} + {3}] << 16);", r, k,
+        text_.line("const vi x{0} = (vi){{}} + (int)({1}[{2} * {3}] | (unsigned){1}[{2} * {3} + {4}] << 16);", r, at, k,
                    2 * step, step);
       else
-        text_.line("const vi x{0} = (vi){{}} + (int)a{0}[{1} * {2}];", r, k, step);
+        text_.line("const vi x{} = (vi){{}} + (int){}[{} * {}];", r, at, k, step);
       for (int v = 0; v < tile.vectors; ++v)
         if (pairs())
           text_.line("c{0}_{1} = dot(c{0}_{1}, x{0}, b{1});", r, v);
@@ -215,6 +238,25 @@ class Writer {
     text_.close();
   }
 
+  /// Asks for the lines where results go, and for those of what is added to them: each row of a tile lies elsewhere, so
+  /// that no hardware prefetcher sees them coming.
+  void write_results_ahead(const Tile& tile) {
+    const int64_t columns = (tile.vectors - 1) * schedule_.isa.lanes + tile.last_lanes;
+    const auto ask = [&](const std::string& where, DType dtype, int how) {
+      const int64_t in_line = kLineBytes * 8 / bit_width(dtype);
+      for (int64_t offset = 0; offset < columns; offset += in_line)
+        text_.line("__builtin_prefetch({} + at + {}, {});", where, offset, how);
+    };
+    for (int r = 0; r < tile.rows; ++r) {
+      text_.open("");
+      text_.line("[[maybe_unused]] const long at = {};", result_at(r));
+      if (!past_cache()) ask("g.dst", shape_.dst, 1);
+      for (const Operand& operand : epilogue_.operands)
+        if (operand.reach == Reach::full) ask(fmt::format("g.with.in{}", operand.input), operand.dtype, 0);
+      text_.close();
+    }
+  }
+
   void write_results(const Tile& tile) {
     for (int r = 0; r < tile.rows; ++r) {
       text_.open("");
@@ -224,6 +266,8 @@ class Writer {
         const std::string done = fmt::format("finish<{0}>(c{1}_{2}, g.with, at + {3}, column + {3})", n, r, v, offset);
         if (blocked())
           text_.line("store<{0}>(g.dst + at + {1}, last ? {2} : c{3}_{4});", n, offset, done, r, v);
+        else if (past_cache() && n == schedule_.isa.lanes)
+          text_.line("store_past_cache(g.dst + at + {}, {});", offset, done);
         else
           text_.line("store<{0}>(g.dst + at + {1}, {2});", n, offset, done);
       }
@@ -326,6 +370,7 @@ class Writer {
     text_.close();
     if (blocked()) text_.close();
     text_.close();
+    if (past_cache()) text_.line("__builtin_ia32_sfence();");
     text_.close();
   }
 

@@ -20,8 +20,11 @@ INLINE vf splat(float x) {{ return x - (vf){{}}; }}
 INLINE vf widen(vh x) {{ return (vf)(__builtin_convertvector(x, vu) << 16); }}
 )";
 
-constexpr const char* kRoundNatively = R"(typedef __bf16 vb __attribute__((vector_size(32)));
+constexpr const char* kRoundNatively512 = R"(typedef __bf16 vb __attribute__((vector_size(32)));
 INLINE vh narrow(vf x) { return (vh)__builtin_ia32_cvtneps2bf16_512_mask(x, (vb){}, 0xffff); }
+)";
+constexpr const char* kRoundNatively256 = R"(typedef __bf16 vb __attribute__((vector_size(16)));
+INLINE vh narrow(vf x) { return (vh)__builtin_ia32_cvtneps2bf16_256_mask(x, (vb){}, 0xff); }
 )";
 
 // To nearest, ties to even; what is not a number stays one.
@@ -33,30 +36,37 @@ constexpr const char* kRoundByHand = R"(INLINE vh narrow(vf x) {
 }
 )";
 
-constexpr const char* kMasked512 = R"(template <int N> INLINE vf load(const float* p) {
-  if constexpr (N == 16) return *(const vf_at*)p;
-  return __builtin_ia32_loadups512_mask((const float*)p, (vf){}, (1u << N) - 1);
-}
-template <int N> INLINE void store(float* p, vf x) {
-  if constexpr (N == 16) *(vf_at*)p = x;
-  else __builtin_ia32_storeups512_mask((float*)p, x, (1u << N) - 1);
-}
-typedef short v16s __attribute__((vector_size(32)));
-template <int N> INLINE vf first_lanes(vf x) {
-  if constexpr (N == 16) return x;
-  return (vi){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} < N ? x : (vf){};
-}
-template <int N> INLINE vf load(const bf16* p) {
-  if constexpr (N == 16) return widen(*(const vh_at*)p);
-  return widen((vh)__builtin_ia32_loaddquhi256_mask((const v16s*)p, (v16s){}, (1u << N) - 1));
-}
-template <int N> INLINE void store(bf16* p, vf x) {
-  if constexpr (N == 16) *(vh_at*)p = narrow(x);
-  else __builtin_ia32_storedquhi256_mask((v16s*)p, (v16s)narrow(x), (1u << N) - 1);
-}
+constexpr const char* kPastCache =
+    R"(INLINE void store_past_cache(float* p, vf x) { __builtin_nontemporal_store(x, (vf*)p); }
+INLINE void store_past_cache(bf16* p, vf x) { __builtin_nontemporal_store(narrow(x), (vh*)p); }
 )";
 
-constexpr const char* kMasked256 =
+/// With AVX-512 masks: {0} lanes, {1} bits of a vector of floats, {2} of one of bf16, {3} the numbers of the lanes, {4}
+/// what the functions of that width call the type of a place.
+constexpr const char* kMasked = R"(template <int N> INLINE vf load(const float* p) {{
+  if constexpr (N == {0}) return *(const vf_at*)p;
+  return __builtin_ia32_loadups{1}_mask((const {4}*)p, (vf){{}}, (1u << N) - 1);
+}}
+template <int N> INLINE void store(float* p, vf x) {{
+  if constexpr (N == {0}) *(vf_at*)p = x;
+  else __builtin_ia32_storeups{1}_mask(({4}*)p, x, (1u << N) - 1);
+}}
+typedef short vs __attribute__((vector_size({0} * 2)));
+template <int N> INLINE vf first_lanes(vf x) {{
+  if constexpr (N == {0}) return x;
+  return (vi){{{3}}} < N ? x : (vf){{}};
+}}
+template <int N> INLINE vf load(const bf16* p) {{
+  if constexpr (N == {0}) return widen(*(const vh_at*)p);
+  return widen((vh)__builtin_ia32_loaddquhi{2}_mask((const vs*)p, (vs){{}}, (1u << N) - 1));
+}}
+template <int N> INLINE void store(bf16* p, vf x) {{
+  if constexpr (N == {0}) *(vh_at*)p = narrow(x);
+  else __builtin_ia32_storedquhi{2}_mask((vs*)p, (vs)narrow(x), (1u << N) - 1);
+}}
+)";
+
+constexpr const char* kByHand256 =
     R"(template <int N> INLINE vi lanes_below() { return (vi){0, 1, 2, 3, 4, 5, 6, 7} < N; }
 template <int N> INLINE vf first_lanes(vf x) { return lanes_below<N>() ? x : (vf){}; }
 template <int N> INLINE vf load(const float* p) {
@@ -84,9 +94,16 @@ template <int N> INLINE void store(bf16* p, vf x) {
 
 std::string vector_vocabulary(const VectorIsa& isa) {
   std::string out = fmt::format(fmt::runtime(kTypes), isa.lanes * 4, isa.lanes * 2);
-  out += isa.native_bf16 && isa.lanes == 16 ? kRoundNatively : kRoundByHand;
-  out += isa.lanes == 16 ? kMasked512 : kMasked256;
-  return out;
+  if (!isa.native_bf16)
+    out += kRoundByHand;
+  else
+    out += isa.lanes == 16 ? kRoundNatively512 : kRoundNatively256;
+  out += kPastCache;
+  if (!isa.masks) return out + kByHand256;
+  std::string numbers = "0";
+  for (int i = 1; i < isa.lanes; ++i) numbers += fmt::format(", {}", i);
+  return out + fmt::format(fmt::runtime(kMasked), isa.lanes, isa.lanes * 32, isa.lanes * 16, numbers,
+                           isa.lanes == 16 ? "float" : "vf");
 }
 
 std::string_view element_name(DType dtype) {

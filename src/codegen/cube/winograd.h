@@ -1,6 +1,6 @@
-// Convolution 3x3 with stride 1 by Winograd's minimal filtering F(m x m, 3x3), f32, channels last (Lavin and Gray,
-// 2015): tiles of the input are transformed into (m+2)^2 matrices, multiplied with transformed weights, and transformed
-// back. A block of tiles goes through all three steps while it is in cache.
+// Convolution 3x3 with stride 1 by Winograd's minimal filtering F(m x m, 3x3), f32, channels last or in blocks (Lavin
+// and Gray, 2015): tiles of the input are transformed into (m+2)^2 matrices, multiplied with transformed weights, and
+// transformed back. A block of tiles goes through all three steps while it is in cache.
 #pragma once
 
 #include "codegen/cube/depthwise.h"
@@ -12,6 +12,7 @@ namespace attune::cube {
 struct WinogradShape {
   int64_t images = 0, in_channels = 0, out_channels = 0;  // whole vectors of channels
   DepthwiseAxis down, across;
+  PixelStrides src_strides, dst_strides;
 };
 
 struct WinogradSchedule {
@@ -22,17 +23,22 @@ struct WinogradSchedule {
   int64_t block_tiles = 14;  // tiles that pass through cache together
   int64_t task_tiles = 0;    // a multiple of block_tiles
   int64_t task_panels = 0;   // a panel is tile_vectors wide
+  bool fetch_next = false;   // ask for the next panel of weights while tiles pass this one
 
   int input_tile() const { return output_tile + 2; }
   int positions() const { return input_tile() * input_tile(); }
   int64_t panel_columns() const { return static_cast<int64_t>(tile_vectors) * isa.lanes; }
 };
 
-/// The rows of the transforms: of the input (B^T), of the weights (G) and of the result (A^T).
-struct WinogradMatrices {
-  std::vector<std::vector<double>> input, weights, output;
-};
-WinogradMatrices winograd_matrices(int output_tile);
+/// Polynomials are evaluated at 0, at infinity and at pairs of points ±p; these are the squares p^2. F(4,3) has 1/2 and
+/// 2: the usual points ±1 and ±2 err five times as much, for they weigh sums by up to 8^2 where these weigh by 8.
+std::vector<double> winograd_squares(int output_tile);
+
+/// Coefficients, lowest first, of the product of (x^2 - s) in powers of x^2, over all squares but number `without`.
+std::vector<double> winograd_even(const std::vector<double>& squares, size_t without);
+
+/// The weights' transform (G), a row for each point: 0, each p and -p, infinity.
+std::vector<std::vector<double>> winograd_weight_rows(int output_tile);
 
 /// Tiles of one image, tasks, and bytes of workspace for each task.
 int64_t winograd_tiles(const WinogradShape& shape, const WinogradSchedule& schedule);

@@ -144,7 +144,7 @@ class ChainRowEmitter {
     const bool logarithm = kernel_.kind == Kind::log_softmax;
     out += walk([&](const RowPlace& p) {
       return fmt::format("const vf e = {0}; s{1} += e;{2}",
-                         kept(fmt::format("vexp(load(row + {}) - largest)", p.at), p, "0.0f"), p.accumulator,
+                         kept(fmt::format("vexp_below(load(row + {}) - largest)", p.at), p, "0.0f"), p.accumulator,
                          logarithm ? "" : fmt::format(" store(row + {}, e);", p.at));
     });
     if (logarithm)
@@ -199,7 +199,7 @@ GeneratedSource emit_chain_rows(const ChainRowKernel& kernel, const RowConfig& c
   if (kernel.rounds_to_bf16) elements.insert(Element::bf16);
   std::set<std::string> functions = kernel.functions, lane_names{"lane_sum", "keep"};
   if (kernel.kind == Kind::softmax || kernel.kind == Kind::log_softmax) {
-    functions.insert({"vexp", "vmax", "vlog"});
+    functions.insert({"vexp_below", "vmax", "vlog"});
     lane_names.insert("lane_max");
   }
   const ChainRowEmitter emitter(kernel, config);

@@ -44,12 +44,48 @@ Turn find_turn(const PermuteKernel& kernel) {
   return turn;
 }
 
-int64_t strips_per_task(const Turn& turn, const PermuteConfig& config) {
-  return std::max<int64_t>(1, config.task_elements / (turn.along.extent * config.tile));
+/// How strips fall into tasks. Wide and short tasks use all of the pages that they touch: a strip alone reads a line of
+/// each row of the input, and where rows are long each has a page of its own. Such tasks have strips of the same rows.
+struct StripSplit {
+  int64_t strips = 1, length = 0, parts = 1;  // of a task; parts of a strip's length
+  int64_t together = 1, groups = 1;           // strips that tasks do not reach beyond, and tasks of these
+  int64_t all = 1;                            // strips
+
+  int64_t tasks() const { return all / together * groups * parts; }
+  /// The first strip of a task whose number is the value of `task`, as text.
+  std::string first(const std::string& task) const {
+    return fmt::format("{0} / {1} * {2} + {0} / {3} % {4} * {5}", task, parts * groups, together, parts, groups,
+                       strips);
+  }
+  /// The end of those of the task that begins with `first`.
+  std::string last(const std::string& first) const {
+    return fmt::format("{0} + {1} < ({0} / {2} + 1) * {2} ? {0} + {1} : ({0} / {2} + 1) * {2}", first, strips,
+                       together);
+  }
+};
+StripSplit split_strips(const Turn& turn, const PermuteConfig& config) {
+  StripSplit split;
+  const int64_t per_outer = ceil_div(turn.across.extent, config.tile);
+  split.all = outer_iterations(turn.outer, 0) * per_outer;
+  if (config.strips == 0 || config.tile == 1) {
+    split.strips = std::max<int64_t>(1, config.task_elements / (turn.along.extent * config.tile));
+    split.length = turn.along.extent;
+    split.together = split.all;
+  } else {
+    split.together = per_outer;
+    split.strips = std::min(config.strips, per_outer);
+    split.length = ceil_div(config.task_elements, split.strips * config.tile * config.tile) * config.tile;
+    split.length = std::min(split.length, turn.along.extent);
+    split.parts = std::max<int64_t>(1, turn.along.extent / split.length);  // the last one has the rest
+  }
+  split.groups = ceil_div(split.together, split.strips);
+  return split;
 }
 
-int64_t strip_count(const Turn& turn, const PermuteConfig& config) {
-  return outer_iterations(turn.outer, 0) * ceil_div(turn.across.extent, config.tile);
+/// The lines that the strips of a task read of one row of the input; 0 where they are no whole lines.
+int64_t lines_of_row(const PermuteKernel& kernel, int tile, int64_t strips) {
+  const int64_t bytes = strips * tile * kernel.element_bytes;
+  return bytes % kLineBytes == 0 ? bytes / kLineBytes : 0;
 }
 
 /// Rows that stay together: `task_elements` of them in a task, or a part of one.
@@ -75,22 +111,39 @@ std::vector<RowPointer> pointers(const PermuteKernel& kernel) {
   return {{"const " + type, "in", "x"}, {type, "out", "y"}};
 }
 
+/// "__builtin_memcpy(y, x, 3136);", or lines past the cache.
+std::string copy_bytes(const PermuteConfig& config, const std::string& at, const std::string& bytes) {
+  if (config.stores == Stores::cached) return fmt::format("__builtin_memcpy(y{0}, x{0}, {1});\n", at, bytes);
+  return fmt::format(
+      "for (long i = 0; i < {1}; i += {2}) __builtin_nontemporal_store(*(const line_anywhere*)((const char*)(x{0}) + "
+      "i), (line*)((char*)(y{0}) + i));\n",
+      at, bytes, kLineBytes);
+}
+
 std::string copy_text(const PermuteKernel& kernel, const PermuteConfig& config, const std::string& name) {
   const CopySplit split = split_copies(kernel, config);
   const int64_t rows = outer_iterations(kernel.nest, 1), row = kernel.nest.loops.back().extent;
-  std::string out = entry_head(kernel, name);
+  const bool past_cache = config.stores == Stores::past_cache;
+  const std::string last = past_cache ? "  __builtin_ia32_sfence();\n}\n" : "}\n";
+  std::string out;
+  if (past_cache)
+    out += fmt::format(
+        "typedef char line __attribute__((ext_vector_type({0})));\n"
+        "typedef char line_anywhere __attribute__((ext_vector_type({0}), aligned(1), may_alias));\n\n",
+        kLineBytes);
+  out += entry_head(kernel, name);
   if (split.parts_per_row == 1) {
     out += fmt::format("  const long first = begin * {0}, last = end * {0} < {1} ? end * {0} : {1};\n",
                        split.rows_per_task, rows);
     out += "  for (long row = first; row < last; ++row) {\n" + row_pointers(kernel.nest, 1, pointers(kernel), "    ");
-    return out + fmt::format("    __builtin_memcpy(y, x, {});\n  }}\n}}\n", row * kernel.element_bytes);
+    return out + "    " + copy_bytes(config, "", std::to_string(row * kernel.element_bytes)) + "  }\n" + last;
   }
   out += "  for (long task = begin; task < end; ++task) {\n";
   out += fmt::format("    const long row = task / {0}, at = task % {0} * {1}, left = {2} - at;\n", split.parts_per_row,
                      split.part, row);
   out += row_pointers(kernel.nest, 1, pointers(kernel), "    ");
-  return out + fmt::format("    __builtin_memcpy(y + at, x + at, (left < {0} ? left : {0}) * {1});\n  }}\n}}\n",
-                           split.part, kernel.element_bytes);
+  const std::string bytes = fmt::format("(left < {0} ? left : {0}) * {1}", split.part, kernel.element_bytes);
+  return out + "    " + copy_bytes(config, " + at", bytes) + "  }\n" + last;
 }
 
 /// A network of log2(tile) steps: step s swaps, between rows i and i + s, the blocks of s lanes off the diagonal.
@@ -101,10 +154,14 @@ std::string tile_function(const PermuteKernel& kernel, const PermuteConfig& conf
       "typedef {0} vt __attribute__((ext_vector_type({1})));\n"
       "typedef {0} vt_anywhere __attribute__((ext_vector_type({1}), aligned({2}), may_alias));\n\n"
       "/// Turns a square of {1} by {1}; rows of the output before `skip` are there already.\n"
-      "static inline void turn(const {0}* x, {0}* y, long skip) {{\n",
-      type, n, kernel.element_bytes);
+      "static inline void turn(const {0}* x, {0}* y, long skip{3}) {{\n",
+      type, n, kernel.element_bytes, config.ahead ? fmt::format(", const {}* ahead", type) : "");
   for (int i = 0; i < n; ++i)
     out += fmt::format("  const vt a{0} = *(const vt_anywhere*)(x + {1});\n", i, i * turn.along.strides[0]);
+  const int64_t lines = lines_of_row(kernel, n, split_strips(turn, config).strips);
+  for (int i = 0; config.ahead && i < n; ++i)
+    out += fmt::format("  __builtin_prefetch(ahead + {}, 0, 2);\n",
+                       i / lines * turn.along.strides[0] + i % lines * kLineBytes / kernel.element_bytes);
   char from = 'a';
   for (int step = 1; step < n; step *= 2, ++from)
     for (int i = 0; i < n; ++i) {
@@ -128,13 +185,38 @@ std::string tile_function(const PermuteKernel& kernel, const PermuteConfig& conf
   return out + "}\n\n";
 }
 
+/// Where the rows begin that the block after this one reads, in this task or the next; `asked` counts the groups of
+/// lines that were asked for.
+std::string next_block(const PermuteKernel& kernel, const PermuteConfig& config, const Turn& turn,
+                       const StripSplit& split) {
+  const std::string type = element_type(kernel.element_bytes);
+  const int64_t per_outer = ceil_div(turn.across.extent, config.tile);
+  std::string out = fmt::format("      const {}* next;\n      long asked = 0;\n      {{\n", type);
+  out += "        const long later = to < stop || task + 1 == end ? task : task + 1;\n";
+  out += fmt::format("        const long i = later == task ? to : later % {} * {};\n", split.parts, split.length);
+  out += fmt::format("        const long strip = {0}, row = strip / {1}, j = strip % {1} * {2};\n",
+                     split.first("later"), per_outer, config.tile);
+  out += row_pointers(turn.outer, 0, {{"const " + type, "in", "x"}}, "        ");
+  return out + fmt::format("        next = x + j + i * {};\n      }}\n", turn.along.strides[0]);
+}
+
+/// The group of lines that the tile at hand asks for.
+std::string next_lines(const PermuteKernel& kernel, const PermuteConfig& config, const Turn& turn,
+                       const StripSplit& split) {
+  const int64_t lines = lines_of_row(kernel, config.tile, split.strips);
+  if (lines < config.tile) return fmt::format(", next + asked * {}", config.tile / lines * turn.along.strides[0]);
+  return fmt::format(", next + asked / {0} * {1} + asked % {0} * {2}", lines / config.tile, turn.along.strides[0],
+                     config.tile * kLineBytes / kernel.element_bytes);
+}
+
 /// Strips of `tile` rows of the output. Where a direction is no multiple of the tile, the last one begins earlier:
 /// along a row it writes the same elements again, across rows it leaves out what another task writes.
 std::string turn_text(const PermuteKernel& kernel, const PermuteConfig& config, const std::string& name) {
   const Turn turn = find_turn(kernel);
   const bool by_element = config.tile == 1;
   std::string out = by_element ? "" : tile_function(kernel, config, turn);
-  const int64_t per_outer = ceil_div(turn.across.extent, config.tile), per_task = strips_per_task(turn, config);
+  const int64_t per_outer = ceil_div(turn.across.extent, config.tile);
+  const StripSplit split = split_strips(turn, config);
   out += entry_head(kernel, name);
   const auto strips = [&](const std::string& indent) {
     return fmt::format(
@@ -144,9 +226,8 @@ std::string turn_text(const PermuteKernel& kernel, const PermuteConfig& config, 
            row_pointers(turn.outer, 0, pointers(kernel), indent + "  ");
   };
   out += fmt::format(
-      "  for (long task = begin; task < end; ++task) {{\n"
-      "    const long first = task * {0}, last = first + {0} < {1} ? first + {0} : {1};\n",
-      per_task, strip_count(turn, config));
+      "  for (long task = begin; task < end; ++task) {{\n    const long first = {};\n    const long last = {};\n",
+      split.first("task"), split.last("first"));
   if (by_element) {
     out += strips("    ");
     out += fmt::format("      const {0}* __restrict from = x + j * {1};\n      {0}* __restrict to = y + j * {2};\n",
@@ -163,14 +244,21 @@ std::string turn_text(const PermuteKernel& kernel, const PermuteConfig& config, 
     text += fmt::format("{0}  x += top;\n{0}  y += top * {1};\n", indent, turn.across.strides[1]);
     return text + indent + "  " + calls + indent + "}\n";
   };
-  out += fmt::format("    for (long from = 0; from < {}; from += {}) {{\n", whole, config.block);
-  out += fmt::format("      const long to = from + {0} < {1} ? from + {0} : {1};\n", config.block, whole);
-  out += turned("      ", fmt::format("for (long i = from; i < to; i += {}) turn(x + i * {}, y + i, j - top);\n",
-                                      config.tile, turn.along.strides[0]));
+  out += fmt::format("    const long part = task % {}, stop = part == {} ? {} : (part + 1) * {};\n", split.parts,
+                     split.parts - 1, whole, split.length);
+  out += fmt::format("    for (long from = part * {}; from < stop; from += {}) {{\n", split.length, config.block);
+  out += fmt::format("      const long to = from + {0} < stop ? from + {0} : stop;\n", config.block);
+  if (config.ahead) out += next_block(kernel, config, turn, split);
+  out += turned("      ", fmt::format("for (long i = from; i < to; i += {}{}) turn(x + i * {}, y + i, j - top{});\n",
+                                      config.tile, config.ahead ? ", ++asked" : "", turn.along.strides[0],
+                                      config.ahead ? next_lines(kernel, config, turn, split) : ""));
   out += "    }\n";
   if (whole < turn.along.extent) {
     const int64_t at = turn.along.extent - config.tile;
-    out += turned("    ", fmt::format("turn(x + {}, y + {}, j - top);\n", at * turn.along.strides[0], at));
+    out += fmt::format("    if (part == {}) {{\n", split.parts - 1);
+    out += turned("      ", fmt::format("turn(x + {}, y + {}, j - top{});\n", at * turn.along.strides[0], at,
+                                        config.ahead ? ", x" : ""));
+    out += "    }\n";
   }
   out += "  }\n";
   if (config.stores == Stores::past_cache) out += "  __builtin_ia32_sfence();\n";
@@ -194,11 +282,23 @@ std::vector<int> tile_choices(const PermuteKernel& kernel, Isa isa) {
 }
 
 bool can_store_past_cache(const PermuteKernel& kernel, int tile) {
+  const auto is_line = [&](int64_t elements) { return elements * kernel.element_bytes % kLineBytes == 0; };
+  if (tile == 0)  // tasks, which hold a power of two of elements, cut long rows between lines
+    return is_line(kernel.nest.loops.back().extent) &&
+           std::all_of(kernel.nest.loops.begin(), kernel.nest.loops.end() - 1,
+                       [&](const Loop& loop) { return is_line(loop.strides[1]); });
   if (tile < 2 || tile * kernel.element_bytes != kLineBytes) return false;
   const Turn turn = find_turn(kernel);
   if (turn.along.extent % tile != 0) return false;
-  const auto is_aligned = [&](const Loop& loop) { return loop.strides[1] * kernel.element_bytes % kLineBytes == 0; };
+  const auto is_aligned = [&](const Loop& loop) { return is_line(loop.strides[1]); };
   return is_aligned(turn.across) && std::ranges::all_of(turn.outer.loops, is_aligned);
+}
+
+bool can_ask_ahead(const PermuteKernel& kernel, int tile, int64_t strips) {
+  if (tile < 2 || strips == 0) return false;
+  const int64_t whole = ceil_div(find_turn(kernel).across.extent, tile);
+  const int64_t lines = lines_of_row(kernel, tile, std::min(strips, whole));
+  return lines > 0 && (lines % tile == 0 || tile % lines == 0);
 }
 
 int64_t permute_task_count(const PermuteKernel& kernel, const PermuteConfig& config) {
@@ -207,7 +307,7 @@ int64_t permute_task_count(const PermuteKernel& kernel, const PermuteConfig& con
     return ceil_div(outer_iterations(kernel.nest, 1), split.rows_per_task) * split.parts_per_row;
   }
   const Turn turn = find_turn(kernel);
-  return ceil_div(strip_count(turn, config), strips_per_task(turn, config));
+  return split_strips(turn, config).tasks();
 }
 
 GeneratedSource emit_permute(const PermuteKernel& kernel, const PermuteConfig& config, const std::string& header) {

@@ -101,6 +101,17 @@ class RowEmitter {
   std::string walk(const std::function<std::string(const RowPlace&)>& statement) const {
     return walk_row(kernel_.width, config_.lanes, config_.unroll, "  ", statement);
   }
+  /// Asks for the same place of a row further on. The pass that sums reads what is there; memory would wait during the
+  /// others, which compute and find everything in the cache. Into the second cache more requests are under way at a
+  /// time, from the first one rows are read sooner.
+  std::string ask_ahead(const RowPlace& place) const {
+    if (config_.ahead == 0 || is_part(place)) return "";
+    std::string out;
+    for (size_t k = 0; k < kernel_.full_summands; ++k)
+      out += fmt::format("__builtin_prefetch(x{} + {} + {}, 0, {}); ", k, config_.ahead * kernel_.width, place.at,
+                         config_.ahead_into == 1 ? 3 : 2);
+    return out;
+  }
   std::string sum(const std::string& name) const {
     return fmt::format("lane_sum({})", join_accumulators(name, config_.unroll, "+"));
   }
@@ -119,9 +130,9 @@ class RowEmitter {
     if (buffered) out += fmt::format("  float e[{}] __attribute__((aligned(64)));\n", padded);
     out += "  " + declare_accumulators("s", "0.0f", u) + "\n";
     out += walk([&](const RowPlace& p) {
-      const std::string value = kept(fmt::format("vexp({} - largest)", load_input(p)), p, "0.0f");
-      if (!in_result && !buffered) return fmt::format("s{} += {};", p.accumulator, value);
-      std::string text = fmt::format("{{ const vf v = {}; s{} += v; ", value, p.accumulator);
+      const std::string value = kept(fmt::format("vexp_below({} - largest)", load_input(p)), p, "0.0f");
+      if (!in_result && !buffered) return fmt::format("{}s{} += {};", ask_ahead(p), p.accumulator, value);
+      std::string text = fmt::format("{{ {}const vf v = {}; s{} += v; ", ask_ahead(p), value, p.accumulator);
       return text + (in_result ? store("v", p) : fmt::format("store(e + {}, v);", p.at)) + " }";
     });
     if (logarithm) {
@@ -132,7 +143,7 @@ class RowEmitter {
     return out + walk([&](const RowPlace& p) {
              const std::string value = in_result  ? load("y", p)
                                        : buffered ? fmt::format("load(e + {})", p.at)
-                                                  : fmt::format("vexp({} - largest)", load_input(p));
+                                                  : fmt::format("vexp_below({} - largest)", load_input(p));
              return store_last(value + " * factor", p);
            });
   }
@@ -152,8 +163,8 @@ class RowEmitter {
     out += fmt::format("  const vf mean = {} / {};\n", sum("s"), width);
     out += "  " + declare_accumulators("q", "0.0f", config_.unroll) + "\n";
     out += walk([&](const RowPlace& p) {
-      return fmt::format("{{ const vf d = {0}; q{1} += d * d; }}",
-                         kept(fmt::format("({}) - mean", load_input(p)), p, "0.0f"), p.accumulator);
+      return fmt::format("{{ {2}const vf d = {0}; q{1} += d * d; }}",
+                         kept(fmt::format("({}) - mean", load_input(p)), p, "0.0f"), p.accumulator, ask_ahead(p));
     });
     out += fmt::format("  const vf factor = 1.0f / __builtin_sqrtf({} / {} + {});\n", sum("q"), width,
                        float_literal(kernel_.epsilon));
@@ -168,7 +179,9 @@ class RowEmitter {
     });
     out += fmt::format("  const vf factor = 1.0f / __builtin_sqrtf({} / {} + {});\n", sum("q"),
                        float_literal(static_cast<float>(kernel_.width)), float_literal(kernel_.epsilon));
-    return out + walk([&](const RowPlace& p) { return finish(fmt::format("({}) * factor", load_input(p)), p); });
+    return out + walk([&](const RowPlace& p) {
+             return ask_ahead(p) + finish(fmt::format("({}) * factor", load_input(p)), p);
+           });
   }
 
   const RowKernel& kernel_;
@@ -181,7 +194,7 @@ template <bool kPart> static inline void run_columns(const {in}* x, {out}* y, lo
   vf largest = -__builtin_inff();
   for (long k = 0; k < {width}; ++k) largest = vmax(largest, get<kPart>(x + k * {columns}, n));
   vf sum = 0.0f;
-  for (long k = 0; k < {width}; ++k) sum += vexp(get<kPart>(x + k * {columns}, n) - largest);
+  for (long k = 0; k < {width}; ++k) sum += vexp_below(get<kPart>(x + k * {columns}, n) - largest);
   const vf last = {last};
   for (long k = 0; k < {width}; ++k) {
     const vf v = get<kPart>(x + k * {columns}, n) - largest;
@@ -222,7 +235,7 @@ std::string column_text(const RowKernel& kernel, const RowConfig& config, const 
                                                    {"lanes", std::to_string(config.lanes)},
                                                    {"position", std::to_string(kernel.summands[0].position)},
                                                    {"last", logarithm ? "vlog(sum)" : "1.0f / sum"},
-                                                   {"value", logarithm ? "v - last" : "vexp(v) * last"},
+                                                   {"value", logarithm ? "v - last" : "vexp_below(v) * last"},
                                                    {"name", name},
                                                    {"parameters", std::string(kEntryParameters)}});
 }
@@ -245,7 +258,7 @@ GeneratedSource emit_rows(const RowKernel& kernel, const RowConfig& config, Isa 
     if (operand) elements.insert(operand->element);
   const bool is_softmax = kernel.kind == Kind::softmax || kernel.kind == Kind::log_softmax;
   std::set<std::string> functions, lane_names{"lane_sum", "keep"};
-  if (is_softmax) functions = {"vexp", "vmax", "vlog"}, lane_names.insert("lane_max");
+  if (is_softmax) functions = {"vexp_below", "vmax", "vlog"}, lane_names.insert("lane_max");
   const std::string name = "row_kernel";
   std::string text = header + vector_types(isa, config.lanes, elements) + vector_functions(functions);
   if (kernel.columns > 1) return {text + "\n" + column_text(kernel, config, name), name};

@@ -37,6 +37,8 @@ struct RowConfig {
   int unroll = 2;  // independent accumulators
   int64_t task_elements = 16384;
   Stores stores = Stores::cached;
+  int ahead = 0;       // rows further on are asked for while one is computed; 0: none are
+  int ahead_into = 2;  // the level of the cache that they are brought into: 1 or 2
 };
 
 /// Whether stores past the cache, which need aligned vectors, are possible.

@@ -42,6 +42,22 @@ static inline vf vexp(vf x) {
   return x == x ? y : x;
 }
 )"},
+    {"vexp_below",
+     {},
+     R"(// e^x for x <= 0, as softmax wants it. A NaN stays one because the power of two is multiplied, not added.
+static inline vf vexp_below(vf x) {
+  const vf shifted = x * 1.44269502f + 12582912.0f, n = shifted - 12582912.0f;
+  const vf r = (x - n * 0.693145752f) - n * 1.42860677e-6f;
+  vf p = r * 0.000198992871f + 0.00139336521f;
+  p = p * r + 0.00833329838f;
+  p = p * r + 0.0416664667f;
+  p = p * r + 0.166666672f;
+  p = p * r + 0.5f;
+  const vf one_to_two = (p * r * r + r) + 1.0f;
+  const vf y = one_to_two * (vf)(((vi)shifted << 23) + 0x3F800000);
+  return x < -87.3365479f ? (vf)0.0f : y;
+}
+)"},
     {"vexpm1", {}, R"(// 2^n (1 + e) - 1 = 2^n e + (2^n - 1), which keeps small results exact.
 static inline vf vexpm1(vf x) {
   const vf c = x > 88.0f ? (vf)88.0f : (x < -30.0f ? (vf)-30.0f : x);

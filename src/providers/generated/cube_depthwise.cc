@@ -3,6 +3,7 @@
 #include "codegen/cube/task_grid.h"
 #include "ops/context.h"
 #include "ops/conv_shape.h"
+#include "providers/generated/channel_maps.h"
 #include "providers/generated/config_values.h"
 
 #include <algorithm>
@@ -11,18 +12,7 @@ namespace attune::generated {
 namespace {
 
 constexpr int kBias = 2;
-constexpr int64_t kBlock = 16;          // channels in a block of nchw16c
 constexpr int64_t kLongestFilter = 49;  // taps whose text is still readable
-
-cube::DepthwiseAxis axis_of(const WindowAxis& axis) {
-  return {axis.in, axis.out, axis.kernel, axis.stride, axis.dilation, axis.pad_begin};
-}
-
-cube::PixelStrides strides_of(Layout layout, int64_t channels, int64_t height, int64_t width) {
-  if (layout == Layout::nhwc) return {channels, width * channels, height * width * channels, 0};
-  const int64_t blocks = cube::divide_up(channels, kBlock);
-  return {kBlock, width * kBlock, blocks * height * width * kBlock, height * width * kBlock};
-}
 
 }  // namespace
 
@@ -49,11 +39,11 @@ std::variant<DepthwiseProblem, Refusal> depthwise_problem(const Workload& worklo
   cube::DepthwiseShape& shape = problem.shape;
   shape.images = geometry.batch;
   shape.channels = geometry.groups;
-  shape.down = axis_of(geometry.axes[0]);
-  shape.across = axis_of(geometry.axes[1]);
+  shape.down = filter_axis(geometry.axes[0]);
+  shape.across = filter_axis(geometry.axes[1]);
   shape.padded_channels = src.layout == Layout::nchw16c;
-  shape.src_strides = strides_of(src.layout, shape.channels, shape.down.in, shape.across.in);
-  shape.dst_strides = strides_of(dst.layout, shape.channels, shape.down.out, shape.across.out);
+  shape.src_strides = pixel_strides(src.layout, shape.channels, shape.down.in, shape.across.in);
+  shape.dst_strides = pixel_strides(dst.layout, shape.channels, shape.down.out, shape.across.out);
   shape.src = src.dtype;
   shape.dst = dst.dtype;
   auto epilogue = cube_epilogue(workload, kBias);
@@ -76,7 +66,7 @@ std::vector<Config> depthwise_configs(const DepthwiseProblem& problem, const Pro
   const int64_t bands = cube::divide_up(some_rows * row_bytes, std::max<int64_t>(target.l2_bytes / 8, 1));
   const int64_t near_rows = cube::divide_up(some_rows, std::clamp<int64_t>(bands, 1, some_rows));
   std::vector<Config> configs;
-  if (!target.vectors || (shape.padded_channels && target.isa.lanes != kBlock)) return configs;
+  if (!target.vectors || (shape.padded_channels && target.isa.lanes != block_channels(Layout::nchw16c))) return configs;
   const auto add = [&](int64_t pixels, int64_t rows, int64_t of_blocks) {
     Config config{{"tile_pixels", std::to_string(std::min(pixels, shape.across.out))},
                   {"band_rows", std::to_string(rows)},

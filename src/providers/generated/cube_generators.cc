@@ -121,14 +121,28 @@ void CubeVectorsGenerator::declare(const Workload& workload, GeneratorSpace& spa
   if (problem.shape.open) require_packable(problem, sweep, space, tile, columns);
   const Param inner = space.categorical("inner", {"rows", "columns"});
   space.categorical("split", {"rows", "columns"});
+  const Param lanes = space.ordinal("lanes", numbers_in(sweep, "lanes", {}));
+  const auto tiles = texts_in(sweep, "tile");
+  space.require({tile, lanes}, tile_fits(tiles), "registers hold the tile");
   const bool can_block = !problem.shape.open && !problem.shape.by_table() && problem.shape.src == DType::f32 &&
                          problem.shape.dst == DType::f32;
   const std::set<int64_t> blocks{0, 96, 128, 256, 512, 768};
-  space.ordinal("depth_block", numbers_in(sweep, "depth_block", can_block ? blocks : std::set<int64_t>{0}));
+  const Param depth_block =
+      space.ordinal("depth_block", numbers_in(sweep, "depth_block", can_block ? blocks : std::set<int64_t>{0}));
   space.ordinal("unroll", {1, 2, 4});
   space.ordinal("prefetch", {0, 8, 16});
   const Param fetch_next = space.ordinal("fetch_next", panels_ahead(problem));
   space.require({inner, fetch_next}, rows_pass_a_panel, "the next panel is fetched while rows pass this one");
+  space.ordinal("fetch_rows", can_fetch_rows(problem) ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0});
+  const Param results = space.categorical("results", kResults);
+  space.require(
+      {results, depth_block, lanes},
+      [problem](std::span<const int64_t> v) {
+        const auto how = static_cast<cube::Results>(v[0]);
+        return how == cube::Results::cached ||
+               ((v[1] == 0 || v[1] >= problem.shape.depth) && can_place_results(problem.shape, how, v[2]));
+      },
+      "results are placed where whole sums are stored, rows of whole vectors past the caches");
 }
 
 GeneratedKernel CubeVectorsGenerator::emit(const Workload& workload, const Config& config) const {
@@ -249,7 +263,10 @@ std::vector<Config> CubeRowsGenerator::offered(const Workload& workload) const {
 void CubeRowsGenerator::declare(const Workload& workload, GeneratorSpace& space) const {
   const BandProblem problem = require(rows_problem(workload));
   const auto sweep = rows_sweep(workload);
-  space.categorical("rows_tile", texts_in(sweep, "rows_tile"));
+  const auto tiles = texts_in(sweep, "rows_tile");
+  const Param tile = space.categorical("rows_tile", tiles);
+  const Param lanes = space.ordinal("rows_lanes", numbers_in(sweep, "rows_lanes", {}));
+  space.require({tile, lanes}, tile_fits(tiles), "registers hold the tile");
   std::set<int64_t> heights;
   for (const int64_t rows : shares(problem.shape.down.out, 1))
     if (cube::band_bytes(problem.shape, rows) <= kMostBandBytes) heights.insert(rows);
@@ -276,7 +293,7 @@ std::optional<Refusal> CubeWinogradGenerator::find_refusal(const Workload& workl
   const auto problem = winograd_problem(workload);
   if (const auto* refusal = std::get_if<Refusal>(&problem)) return *refusal;
   if (winograd_sweep(workload).empty())
-    return refuse("winograd needs instructions that this machine lacks or that are masked");
+    return refuse("winograd needs vectors no longer than a block of channels, and AVX2 at least");
   return std::nullopt;
 }
 
@@ -292,6 +309,7 @@ void CubeWinogradGenerator::declare(const Workload& workload, GeneratorSpace& sp
   space.ordinal("winograd_block", numbers_in(sweep, "winograd_block", {6, 12, 14, 28}));
   space.ordinal("winograd_task_tiles", numbers_in(sweep, "winograd_task_tiles", {}));
   space.ordinal("winograd_task_columns", numbers_in(sweep, "winograd_task_columns", {}));
+  space.ordinal("winograd_fetch_next", {0, 1});
 }
 
 GeneratedKernel CubeWinogradGenerator::emit(const Workload& workload, const Config& config) const {

@@ -6,11 +6,8 @@
 #include <algorithm>
 
 namespace attune::generated {
-namespace {
 
 using cube::divide_up;
-
-}  // namespace
 
 std::variant<BandProblem, Refusal> rows_problem(const Workload& workload) {
   auto found = product_problem(workload);
@@ -53,15 +50,16 @@ std::vector<Config> rows_configs(const BandProblem& problem, const ProductTarget
   const int64_t fair = images_share ? shape.down.out : divide_up(shape.down.out, target.threads);
   const int64_t rows = divide_up(fair, divide_up(fair, most_rows));
   const auto add = [&](RegisterTile tile, int64_t band_rows, int64_t task_columns, const char* inner) {
-    configs.push_back({{"rows_tile", fmt::format("{}x{}", tile.rows, tile.vectors * target.isa.lanes)},
+    configs.push_back({{"rows_tile", tile_name(tile)},
+                       {"rows_lanes", std::to_string(tile.lanes)},
                        {"rows_height", std::to_string(band_rows)},
                        {"rows_columns", std::to_string(task_columns)},
                        {"rows_inner", inner}});
   };
   cube::ProductShape one_row = shape.product;  // tiles do not reach from row to row
   one_row.rows = shape.across.out;
-  for (const RegisterTile tile : register_tiles(one_row, target)) {
-    const int64_t panel = static_cast<int64_t>(tile.vectors) * target.isa.lanes;
+  for (const RegisterTile tile : tiles_of_any_width(one_row, target)) {
+    const int64_t panel = tile.columns();
     const int64_t all = round_up(columns, panel), part = round_up(divide_up(columns, target.threads), panel);
     // Rows that do not share out evenly: columns may.
     const bool by_columns = fair * target.threads > shape.down.out && !images_share && part < all;
@@ -79,7 +77,8 @@ std::vector<Config> rows_configs(const BandProblem& problem, const ProductTarget
 cube::BandVectorSchedule rows_schedule(const BandProblem& problem, const ProductTarget& target, const Config& config) {
   cube::BandVectorSchedule schedule;
   schedule.isa = target.isa;
-  const RegisterTile tile = register_tile(config, "rows_tile", target.isa.lanes);
+  schedule.isa.lanes = lanes_in(config, "rows_lanes", problem.shape.product, target);
+  const RegisterTile tile = register_tile(config, "rows_tile", schedule.isa.lanes);
   schedule.tile_pixels = tile.rows;
   schedule.tile_vectors = tile.vectors;
   schedule.band_rows = std::min(number_of(config, "rows_height", 1), problem.shape.down.out);

@@ -1,11 +1,8 @@
 #include "providers/generated/cube_schedule.h"
 
-#include "base/parallel.h"
 #include "codegen/cube/task_grid.h"
-#include "codegen/isa.h"
-#include "device/cpu/amx.h"
-#include "device/cpu/cpu_info.h"
 #include "providers/generated/config_values.h"
+#include "providers/generated/vector_operands.h"
 
 #include <algorithm>
 #include <optional>
@@ -16,36 +13,6 @@ namespace {
 using cube::Axis;
 using cube::divide_up;
 
-/// The accumulators leave room for a row of weights and a broadcast: a tile that
-/// does not (7x4 of 32 registers) spills in the inner loop and runs at half of the speed.
-constexpr RegisterTile kTiles512[] = {{6, 4}, {8, 3}, {9, 3}, {14, 2}, {12, 2}, {24, 1}, {5, 5}, {4, 6}};
-constexpr RegisterTile kTiles256[] = {{6, 2}, {4, 3}, {12, 1}};
-
-/// Multiply-adds that a tiling issues for one step of the depth, edges included, in cycles of two a cycle: what the
-/// default minimises. Tiles of few accumulators wait for their own results, eight are in flight; loads are not quite
-/// free beside the products, which makes square tiles better than long ones.
-struct LoadCosts {
-  double row, vector;
-};
-constexpr LoadCosts kCached{0.1, 0.1};
-constexpr LoadCosts kStreamed{0.15, 0.2};  // all comes from L2, and rows at large distances share few lines of L1
-double tiling_cost(const cube::ProductShape& shape, RegisterTile tile, int lanes, LoadCosts load = kCached) {
-  const auto cost = [&](int64_t rows, int64_t vectors) {
-    const auto products = static_cast<double>(rows * vectors);
-    const auto row_loads = static_cast<double>(rows), vector_loads = static_cast<double>(vectors);
-    return std::max({products / 2, 4.0, (row_loads + vector_loads) / 2}) + load.row * row_loads +
-           load.vector * vector_loads;
-  };
-  const int64_t vectors = divide_up(shape.columns, lanes);
-  const int64_t whole = vectors / tile.vectors, edge = vectors % tile.vectors;
-  const int64_t down = shape.rows / tile.rows, rest = shape.rows % tile.rows;
-  double sum = static_cast<double>(down * whole) * cost(tile.rows, tile.vectors);
-  if (edge > 0) sum += static_cast<double>(down) * cost(tile.rows, edge);
-  if (rest > 0) sum += static_cast<double>(whole) * cost(rest, tile.vectors);
-  if (rest > 0 && edge > 0) sum += cost(rest, edge);
-  return sum;
-}
-
 /// How open weights may be read, the better first: few rows do not pay for packing.
 std::vector<const char*> weight_orders(const ProductProblem& problem) {
   if (!problem.shape.open) return {""};
@@ -54,9 +21,10 @@ std::vector<const char*> weight_orders(const ProductProblem& problem) {
   return problem.shape.rows <= kFewRows ? std::vector{"direct", "packed"} : std::vector{"packed", "direct"};
 }
 
-Config vector_config(RegisterTile tile, int lanes, int64_t task_rows, int64_t task_columns, Axis inner, Axis split,
+Config vector_config(RegisterTile tile, int64_t task_rows, int64_t task_columns, Axis inner, Axis split,
                      int64_t depth_block) {
-  return {{"tile", fmt::format("{}x{}", tile.rows, tile.vectors * lanes)},
+  return {{"tile", tile_name(tile)},
+          {"lanes", std::to_string(tile.lanes)},
           {"task_rows", std::to_string(task_rows)},
           {"task_columns", std::to_string(task_columns)},
           {"inner", axis_name(inner)},
@@ -64,7 +32,9 @@ Config vector_config(RegisterTile tile, int lanes, int64_t task_rows, int64_t ta
           {"depth_block", std::to_string(depth_block)},
           {"unroll", "2"},
           {"prefetch", "0"},
-          {"fetch_next", "0"}};
+          {"fetch_next", "0"},
+          {"fetch_rows", "0"},
+          {"results", "cached"}};
 }
 
 /// Rows that pass a panel together, and the depth of it: they and two panels take half of L2.
@@ -88,7 +58,7 @@ StreamedBlock streamed_block(const cube::ProductShape& shape, RegisterTile tile,
 /// pass a panel while the next one arrives.
 std::optional<Config> streaming_config(const ProductProblem& problem, const ProductTarget& target, RegisterTile tile) {
   const cube::ProductShape& shape = problem.shape;
-  const int64_t panel = static_cast<int64_t>(tile.vectors) * target.isa.lanes;
+  const int64_t panel = tile.columns();
   const int64_t element = bit_width(shape.src) / 8;
   const int64_t depth = shape.depth * shape.taps;
   constexpr int64_t kFewestPasses = 4;  // of a panel: below, its bytes are most of the work and nothing hides them
@@ -99,7 +69,7 @@ std::optional<Config> streaming_config(const ProductProblem& problem, const Prod
   const bool can_block = !shape.by_table() && shape.src == DType::f32 && shape.dst == DType::f32;
   const auto [rows, block] = streamed_block(shape, tile, panel, target.l2_bytes / 2 / element);
   if (block < depth && (!can_block || block < 128)) return std::nullopt;
-  Config config = vector_config(tile, target.isa.lanes, rows, columns, Axis::rows, Axis::columns,
+  Config config = vector_config(tile, rows, columns, Axis::rows, Axis::columns,
                                 block < depth ? divide_up(depth, divide_up(depth, block)) : 0);
   config.insert_or_assign("fetch_next", std::to_string(1));
   return config;
@@ -107,16 +77,17 @@ std::optional<Config> streaming_config(const ProductProblem& problem, const Prod
 
 void append_vector_configs(const ProductProblem& problem, const ProductTarget& target, std::vector<Config>& configs) {
   const cube::ProductShape& shape = problem.shape;
-  const int lanes = target.isa.lanes;
-  const std::vector<RegisterTile> tiles = register_tiles(shape, target);
+  const std::vector<RegisterTile> tiles = tiles_of_any_width(shape, target);
   const int64_t row_bytes = shape.depth * shape.taps * (bit_width(shape.src) / 8);
   const int64_t weight_bytes = row_bytes * shape.columns;
   std::vector<Config> later;
+  // All comes from L2, and rows at large distances share few lines of L1.
+  const LoadCosts streamed{0.15 * target.wide_turns, 0.2};
   std::vector<RegisterTile> by_share = tiles;  // whichever is quickest on the columns of one thread
   std::ranges::stable_sort(by_share, {}, [&](const RegisterTile& tile) {
     cube::ProductShape share = shape;
-    share.columns = round_up(divide_up(shape.columns, target.threads), static_cast<int64_t>(tile.vectors) * lanes);
-    return tiling_cost(share, tile, lanes, kStreamed);
+    share.columns = round_up(divide_up(shape.columns, target.threads), tile.columns());
+    return tiling_cost(share, tile, target, streamed);
   });
   for (const RegisterTile tile : by_share)
     if (auto config = streaming_config(problem, target, tile))
@@ -128,10 +99,12 @@ void append_vector_configs(const ProductProblem& problem, const ProductTarget& t
     // Rows of a task: a share of them for each thread, no more than half of L2 holds.
     const int64_t fair = round_up(divide_up(shape.rows, threads), tile.rows);
     const int64_t cached = std::max<int64_t>(target.l2_bytes / 2 / row_bytes / tile.rows, 1) * tile.rows;
-    const int64_t panel = static_cast<int64_t>(tile.vectors) * lanes;
+    const int64_t panel = tile.columns();
     const int64_t fair_columns = round_up(divide_up(shape.columns, threads), panel);
     for (const bool rows_first : {by_rows, !by_rows}) {
-      const int64_t rows = rows_first ? std::min(fair, cached) : round_up(std::min(shape.rows, cached), tile.rows);
+      // As many tasks as it takes, all alike: with one more short one, a thread would wait for the other.
+      const int64_t most = rows_first ? fair : shape.rows;
+      const int64_t rows = round_up(divide_up(most, divide_up(most, cached)), tile.rows);
       const int64_t columns = rows_first ? round_up(shape.columns, panel) : fair_columns;
       const Axis split = rows_first ? Axis::rows : Axis::columns;
       // Weights that fit beside the rows stay; else each panel passes all rows of a task.
@@ -141,12 +114,12 @@ void append_vector_configs(const ProductProblem& problem, const ProductTarget& t
         const int64_t some = order == "packed" ? packable_columns(problem, panel, columns) : columns;
         if (some == 0) continue;
         for (auto& [to, axis] : {std::pair{&configs, inner}, std::pair{&later, other}}) {
-          to->push_back(vector_config(tile, lanes, rows, some, axis, split, 0));
+          to->push_back(vector_config(tile, rows, some, axis, split, 0));
           if (!order.empty()) to->back()["weights"] = order;
         }
       }
       if (!shape.open && !shape.by_table() && shape.src == DType::f32 && shape.dst == DType::f32 && shape.depth >= 768)
-        later.push_back(vector_config(tile, lanes, rows, columns, inner, split, 256));
+        later.push_back(vector_config(tile, rows, columns, inner, split, 256));
     }
   }
   configs.insert(configs.end(), later.begin(), later.end());
@@ -164,6 +137,14 @@ Axis axis_of(const Config& config, const char* key) {
   if (text == "rows") return Axis::rows;
   if (text == "columns") return Axis::columns;
   throw UserError("{} is '{}', expected rows or columns", key, text);
+}
+
+cube::Results results_in(const Config& config, const char* key) {
+  if (config.count(key) == 0) return cube::Results::cached;
+  const auto found = std::ranges::find(kResults, text_of(config, key));
+  if (found == kResults.end())
+    throw UserError("{} is '{}', expected {}", key, text_of(config, key), fmt::join(kResults, ", "));
+  return static_cast<cube::Results>(found - kResults.begin());
 }
 
 const char* axis_name(Axis axis) { return axis == Axis::rows ? "rows" : "columns"; }
@@ -196,48 +177,68 @@ bool weights_in_place(const ProductProblem& problem) {
   return problem.shape.open && problem.shape.open->column_stride == 1 && problem.shape.src == DType::f32;
 }
 
-std::vector<RegisterTile> register_tiles(const cube::ProductShape& shape, const ProductTarget& target) {
-  const int lanes = target.isa.lanes;
-  std::vector<RegisterTile> tiles(lanes == 16 ? std::vector<RegisterTile>(std::begin(kTiles512), std::end(kTiles512))
-                                              : std::vector<RegisterTile>(std::begin(kTiles256), std::end(kTiles256)));
-  for (RegisterTile& tile : tiles) {
-    tile.rows = static_cast<int>(std::min<int64_t>(tile.rows, shape.rows));
-    tile.vectors = static_cast<int>(std::min<int64_t>(tile.vectors, divide_up(shape.columns, lanes)));
+namespace {
+
+/// Rows that no second cache holds are asked for ahead; where they are near, that only takes instructions. Where they
+/// take a good part of it, both are worth a try. In bf16 it was no gain: half of the bytes, and as many instructions.
+std::vector<Config> with_rows_ahead(const ProductProblem& problem, const ProductTarget& target,
+                                    std::vector<Config> configs) {
+  const int64_t bytes = problem.shape.rows * problem.shape.src_stride * 4, cached = target.l2_bytes * target.threads;
+  if (problem.shape.src != DType::f32 || !can_fetch_rows(problem) || 3 * bytes <= cached) return configs;
+  std::vector<Config> all;
+  for (Config& config : configs) {
+    if (bytes <= cached) all.push_back(config);
+    config.insert_or_assign("fetch_rows", std::to_string(1));
+    all.push_back(std::move(config));
   }
-  std::ranges::stable_sort(tiles, {}, [&](const RegisterTile& tile) { return tiling_cost(shape, tile, lanes); });
-  return tiles;
+  return all;
 }
 
-ProductTarget host_target() {
-  ProductTarget target;
-  const Isa isa = usable_isa();
-  target.isa = {isa >= Isa::avx512 ? 16 : 8, isa >= Isa::avx512_bf16};
-  target.vectors = isa >= Isa::avx2;
-  target.amx = isa >= Isa::amx && request_amx();
-  target.threads = thread_count();
-  if (const auto l1 = data_cache(cpu_info(), 1)) target.l1_bytes = l1->size_bytes / std::max(1, l1->shared_by);
-  if (const auto l2 = data_cache(cpu_info(), 2)) target.l2_bytes = l2->size_bytes / std::max(1, l2->shared_by);
-  return target;
+/// Results that no cache holds go past them, the same by the usual way behind: 1.35x of it for 64 to 256 channels at
+/// 56², batch 8, with a residual on AMD. Not where weights stream: such products are bound by their weights.
+std::vector<Config> with_results_past_cache(const ProductProblem& problem, std::vector<Config> configs) {
+  const cube::ProductShape& shape = problem.shape;
+  const int64_t bytes = shape.rows * shape.dst_stride * (bit_width(shape.dst) / 8);
+  if (!exceeds_caches(bytes)) return configs;
+  std::vector<Config> all;
+  if (!configs.empty() && configs.front().at("fetch_next") != "0") all.push_back(configs.front());
+  for (Config config : configs) {
+    if (config.at("fetch_next") != "0" || config.at("depth_block") != "0" ||
+        !can_place_results(shape, cube::Results::past_cache, number_of(config, "lanes", 1)))
+      continue;
+    config.insert_or_assign("results", "past_cache");
+    all.push_back(std::move(config));
+  }
+  all.insert(all.end(), configs.begin(), configs.end());
+  return all;
 }
+
+}  // namespace
 
 std::vector<Config> vector_configs(const ProductProblem& problem, const ProductTarget& target) {
   std::vector<Config> configs;
   const bool has_instructions = problem.shape.src == DType::bf16 ? target.isa.native_bf16 : target.vectors;
   if (has_instructions) append_vector_configs(problem, target, configs);
-  return distinct(std::move(configs));
+  return distinct(with_results_past_cache(problem, with_rows_ahead(problem, target, std::move(configs))));
 }
 
-RegisterTile register_tile(const Config& config, const char* key, int lanes) {
-  const auto [rows, columns] = pair_of(config, key);
-  if (rows < 1 || rows > 30 || columns < lanes || columns % lanes != 0 || (rows + 1) * (columns / lanes) > 40)
-    throw UserError("a register tile of {}x{} does not fit the registers", rows, columns);
-  return {static_cast<int>(rows), static_cast<int>(columns / lanes)};
+bool can_place_results(const cube::ProductShape& shape, cube::Results results, int64_t lanes) {
+  if (results == cube::Results::cached) return true;
+  if (shape.open || shape.dst_by_table) return false;
+  return results == cube::Results::ahead ||
+         (shape.dst_stride % lanes == 0 && (shape.groups == 1 || shape.columns % lanes == 0));
+}
+
+bool can_fetch_rows(const ProductProblem& problem) {
+  const cube::ProductShape& shape = problem.shape;
+  return !shape.open && !shape.by_table() && shape.src_step == 1;
 }
 
 cube::VectorSchedule vector_schedule(const ProductProblem& problem, const ProductTarget& target, const Config& config) {
   cube::VectorSchedule schedule;
   schedule.isa = target.isa;
-  const RegisterTile tile = register_tile(config, "tile", target.isa.lanes);
+  schedule.isa.lanes = lanes_in(config, "lanes", problem.shape, target);
+  const RegisterTile tile = register_tile(config, "tile", schedule.isa.lanes);
   schedule.tile_rows = tile.rows;
   schedule.tile_vectors = tile.vectors;
   const int64_t columns = schedule.panel_columns();
@@ -262,7 +263,17 @@ cube::VectorSchedule vector_schedule(const ProductProblem& problem, const Produc
   schedule.unroll = static_cast<int>(number_of(config, "unroll", 1));
   schedule.prefetch = static_cast<int>(number_of(config, "prefetch", 0));
   schedule.fetch_next = number_of(config, "fetch_next", 0) != 0;
+  schedule.fetch_rows = config.count("fetch_rows") > 0 && number_of(config, "fetch_rows", 0) != 0;
+  schedule.results = results_in(config, "results");
   require_panels_ahead(problem, schedule.fetch_next, schedule.inner);
+  if (schedule.results != cube::Results::cached &&
+      !can_place_results(problem.shape, schedule.results, schedule.isa.lanes))
+    throw UserError("results={} needs constant weights and rows of whole vectors at equal distances",
+                    text_of(config, "results"));
+  if (schedule.results != cube::Results::cached && schedule.depth_block > 0)
+    throw UserError("partial sums of blocks of the depth wait in the result: that needs results=cached");
+  if (schedule.fetch_rows && !can_fetch_rows(problem))
+    throw UserError("rows are asked for ahead only where they lie side by side and weights are constant");
   return schedule;
 }
 

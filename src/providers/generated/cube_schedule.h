@@ -2,35 +2,18 @@
 #pragma once
 
 #include "kernel/config.h"
-#include "providers/generated/cube_product.h"
+#include "providers/generated/register_tiles.h"
 
 #include <vector>
 
 namespace attune::generated {
 
-/// What a product may be written for on this machine.
-struct ProductTarget {
-  cube::VectorIsa isa;
-  bool vectors = true;  // AVX2 with FMA, or more
-  bool amx = false;
-  int threads = 1;
-  int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20;  // of one core
-};
-
-/// What this process may use.
-ProductTarget host_target();
-
-/// Rows and vectors of a register tile.
-struct RegisterTile {
-  int rows, vectors;
-};
-/// The one that a config names, such as "6x64": rows and columns. Throws UserError where registers do not hold it.
-RegisterTile register_tile(const Config& config, const char* key, int lanes);
-/// Those that suit a product, the best by an estimate first.
-std::vector<RegisterTile> register_tiles(const cube::ProductShape& shape, const ProductTarget& target);
-
 /// The default first, then a small sweep over tiles, orders and splits. Empty where the target lacks the instructions.
 std::vector<Config> vector_configs(const ProductProblem& problem, const ProductTarget& target);
+/// Whether rows further on can be asked for: they lie side by side.
+bool can_fetch_rows(const ProductProblem& problem);
+/// Whether results can be asked for ahead, or written past the caches by vectors of so many lanes.
+bool can_place_results(const cube::ProductShape& shape, cube::Results results, int64_t lanes);
 std::vector<Config> tile_configs(const ProductProblem& problem, const ProductTarget& target);
 
 /// Bytes of packed rows that a task of a tile schedule keeps on the stack, and the most that it may.
@@ -57,6 +40,8 @@ void require_panels_ahead(const ProductProblem& problem, bool fetch_next, cube::
 // Values of configs.
 cube::Axis axis_of(const Config& config, const char* key);
 const char* axis_name(cube::Axis axis);
+cube::Results results_in(const Config& config, const char* key);                     // cached where it is not there
+inline const std::vector<std::string> kResults = {"cached", "ahead", "past_cache"};  // in the order of cube::Results
 std::vector<Config> distinct(std::vector<Config> configs);
 inline int64_t round_up(int64_t value, int64_t step) { return (value + step - 1) / step * step; }
 

@@ -41,6 +41,8 @@ std::vector<Config> sweep(const std::vector<GradientPhase>& phases) {
   for (Config& config : vector_configs(largest(phases), host_target())) {
     config["depth_block"] = "0";
     config["fetch_next"] = "0";
+    config["fetch_rows"] = "0";
+    config["results"] = "cached";
     configs.push_back(std::move(config));
   }
   return distinct(std::move(configs));
@@ -119,7 +121,9 @@ void CubeStridedGradientGenerator::declare(const Workload& workload, GeneratorSp
     rows.insert(cube::divide_up(shape.rows, part));
     columns.insert(std::max<int64_t>(16, cube::divide_up(shape.columns, part)));
   }
-  space.categorical("tile", texts_in(configs, "tile"));
+  const auto tiles = texts_in(configs, "tile");
+  const Param tile = space.categorical("tile", tiles), lanes = space.ordinal("lanes", numbers_in(configs, "lanes", {}));
+  space.require({tile, lanes}, tile_fits(tiles), "registers hold the tile");
   space.ordinal("task_rows", numbers_in(configs, "task_rows", rows));
   space.ordinal("task_columns", numbers_in(configs, "task_columns", columns));
   space.categorical("inner", {"rows", "columns"});
@@ -128,6 +132,8 @@ void CubeStridedGradientGenerator::declare(const Workload& workload, GeneratorSp
   space.ordinal("unroll", {1, 2, 4});
   space.ordinal("prefetch", {0, 8, 16});
   space.ordinal("fetch_next", {0});
+  space.ordinal("fetch_rows", {0});
+  space.categorical("results", {"cached"});
 }
 
 GeneratedKernel CubeStridedGradientGenerator::emit(const Workload& workload, const Config& config) const {

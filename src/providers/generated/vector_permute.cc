@@ -88,6 +88,12 @@ int64_t usual_task(const TensorSpec& output) {
   return std::clamp(static_cast<int64_t>(std::bit_floor(share)), kSmallest, kLargest);
 }
 
+/// Strips that read whole pages between them.
+int64_t page_strips(const PermuteKernel& kernel, int tile) {
+  constexpr int64_t kPageBytes = 4096;
+  return kPageBytes / (tile * kernel.element_bytes);
+}
+
 PermuteKernel require_kernel(const Workload& workload) {
   auto described = describe(workload);
   if (const auto* refusal = std::get_if<Refusal>(&described)) throw UserError("{}", refusal->reason);
@@ -107,7 +113,12 @@ std::vector<Config> VectorPermuteGenerator::offered(const Workload& workload) co
   std::vector<Config> configs;
   for (const int tile : tile_choices(kernel, usable_isa())) {
     Config config{{"tile", std::to_string(tile)}, {"task_elements", std::to_string(usual_task(workload.output(0)))}};
-    if (tile > 1) config["block"] = "256";
+    if (tile > 1) {
+      const bool streams = generated::usual_stores(workload.output(0)) == "past_cache";
+      config["strips"] = std::to_string(streams ? page_strips(kernel, tile) : 0);
+      config["block"] = streams ? "32" : "256";
+      config["ahead"] = streams && can_ask_ahead(kernel, tile, page_strips(kernel, tile)) ? "1" : "0";
+    }
     if (can_store_past_cache(kernel, tile)) config["stores"] = generated::usual_stores(workload.output(0));
     configs.push_back(std::move(config));
   }
@@ -119,7 +130,17 @@ void VectorPermuteGenerator::declare(const Workload& workload, GeneratorSpace& s
   const auto tiles = tile_choices(kernel, usable_isa());
   const Param tile = space.ordinal("tile", {tiles.begin(), tiles.end()});
   space.power_of_two("task_elements", 1024, 1 << 20);
-  if (tiles.front() > 1) space.power_of_two("block", 64, 1024);
+  if (tiles.front() > 1) {
+    const Param strips = space.ordinal("strips", {0, 4, 16, 32, 64, 128, 256, 512});
+    space.power_of_two("block", 16, 1024);
+    const Param ahead = space.ordinal("ahead", {0, 1});
+    space.require(
+        {tile, strips, ahead},
+        [kernel](std::span<const int64_t> v) {
+          return v[2] == 0 || can_ask_ahead(kernel, static_cast<int>(v[0]), v[1]);
+        },
+        "rows are asked for ahead in whole groups of lines");
+  }
   for (const int side : tiles)  // of one side at most a tile's row is a line
     if (can_store_past_cache(kernel, side))
       space.only_if(space.categorical("stores", generated::kStores), tile == side);
@@ -132,7 +153,12 @@ GeneratedKernel VectorPermuteGenerator::emit(const Workload& workload, const Con
   choice.tile = static_cast<int>(parameters.number("tile"));
   choice.task_elements = parameters.number("task_elements");
   choice.stores = parameters.stores();
+  if (parameters.has("strips")) choice.strips = parameters.number("strips");
   if (parameters.has("block")) choice.block = parameters.number("block");
+  if (parameters.has("ahead")) choice.ahead = parameters.number("ahead") != 0;
+  if (choice.ahead && !can_ask_ahead(kernel, choice.tile, choice.strips))
+    throw UserError("ahead=1 needs strips that make up whole groups of lines, got {} of {} elements", choice.strips,
+                    choice.tile);
   GeneratedKernel out;
   out.source = emit_permute(kernel, choice, header_comment({workload.key(), to_text(config)}));
   out.task_count = permute_task_count(kernel, choice);

@@ -8,6 +8,7 @@
 #include "providers/generated/vector_parameters.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace attune {
 namespace {
@@ -137,6 +138,20 @@ RowKernel require_kernel(const Workload& workload) {
   return std::get<RowKernel>(std::move(described));
 }
 
+constexpr int64_t kMostAhead = 8;
+
+/// Rows that lie one or two pages ahead: what is asked for then comes in time and is still there.
+int64_t rows_ahead(const RowKernel& kernel) {
+  constexpr int64_t kFloats = 2048;
+  return std::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(kFloats / kernel.width, 1, kMostAhead)));
+}
+
+/// Beside plain copying in one program on AMD, beyond the caches: layer normalisation 100 to 104 % of its bandwidth by
+/// the second cache and 76 to 88 % by the first, softmax, which reads rows once more, 80 % and 87 to 93 %.
+int usual_cache(const RowKernel& kernel) {
+  return kernel.kind == Kind::softmax || kernel.kind == Kind::log_softmax ? 1 : 2;
+}
+
 }  // namespace
 
 std::optional<Refusal> VectorRowsGenerator::find_refusal(const Workload& workload) const {
@@ -152,6 +167,9 @@ std::vector<Config> VectorRowsGenerator::offered(const Workload& workload) const
   Config usual = generated::with(lanes, {{"unroll", "4"}, {"task_elements", "8192"}});
   if (can_store_past_cache(kernel, widest_lanes(usable_isa())))
     usual["stores"] = generated::usual_stores(workload.output(0));
+  const bool streams = generated::usual_stores(workload.output(0)) == "past_cache";
+  usual["ahead"] = std::to_string(streams ? rows_ahead(kernel) : 0);
+  usual["ahead_into"] = std::to_string(usual_cache(kernel));
   return {usual, generated::with(usual, {{"unroll", "1"}}), generated::with(usual, {{"unroll", "2"}})};
 }
 
@@ -162,6 +180,8 @@ void VectorRowsGenerator::declare(const Workload& workload, GeneratorSpace& spac
   if (can_store_past_cache(kernel, widest_lanes(usable_isa()))) space.categorical("stores", generated::kStores);
   space.ordinal("unroll", {1, 2, 4, 8});
   space.power_of_two("task_elements", 1024, 65536);
+  space.ordinal("ahead", {0, 1, 2, 4, kMostAhead});
+  space.ordinal("ahead_into", {1, 2});
 }
 
 GeneratedKernel VectorRowsGenerator::emit(const Workload& workload, const Config& config) const {
@@ -173,6 +193,8 @@ GeneratedKernel VectorRowsGenerator::emit(const Workload& workload, const Config
     choice.unroll = static_cast<int>(parameters.number("unroll"));
     choice.task_elements = parameters.number("task_elements");
     choice.stores = parameters.stores();
+    if (parameters.has("ahead")) choice.ahead = static_cast<int>(parameters.number("ahead"));
+    if (parameters.has("ahead_into")) choice.ahead_into = static_cast<int>(parameters.number("ahead_into"));
   }
   GeneratedKernel out;
   out.source = emit_rows(kernel, choice, usable_isa(), header_comment({workload.key(), to_text(config)}));

@@ -13,8 +13,8 @@ constexpr int64_t kUpdate = 0, kReset = 1, kNew = 2, kGruGates = 3;
 /// a step, or after it.
 class GroupedGru final : public RecurrentKernel<float> {
  public:
-  GroupedGru(const RecurrentShape& sizes, bool has_bias, int threads)
-      : RecurrentKernel(sizes, threads), loops_(cell_loops()), has_bias_(has_bias) {}
+  GroupedGru(const RecurrentShape& sizes, bool has_bias, const ThreadShares& shares)
+      : RecurrentKernel(sizes, shares), loops_(cell_loops()), has_bias_(has_bias) {}
 
   std::vector<Tensor> prepare(std::span<const Tensor* const> constants) const override {
     std::vector<Tensor> prepared;
@@ -150,8 +150,8 @@ class GroupedGru final : public RecurrentKernel<float> {
 
 }  // namespace
 
-std::unique_ptr<Kernel> build_grouped_gru(const RecurrentShape& shape, bool has_bias, int threads) {
-  return std::make_unique<GroupedGru>(shape, has_bias, threads);
+std::unique_ptr<Kernel> build_grouped_gru(const RecurrentShape& shape, bool has_bias, const ThreadShares& shares) {
+  return std::make_unique<GroupedGru>(shape, has_bias, shares);
 }
 
 }  // namespace attune::native

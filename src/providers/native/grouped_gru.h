@@ -2,13 +2,13 @@
 #pragma once
 
 #include "kernel/kernel.h"
-#include "providers/native/recurrent_shape.h"
+#include "providers/native/recurrent_shares.h"
 
 #include <memory>
 
 namespace attune::native {
 
-/// For operands of f32; `threads` for each direction.
-std::unique_ptr<Kernel> build_grouped_gru(const RecurrentShape& shape, bool has_bias, int threads);
+/// For operands of f32.
+std::unique_ptr<Kernel> build_grouped_gru(const RecurrentShape& shape, bool has_bias, const ThreadShares& shares);
 
 }  // namespace attune::native

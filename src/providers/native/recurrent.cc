@@ -4,16 +4,14 @@
 #include "providers/native/recurrent_kernel.h"
 #include "providers/native/widened_kernel.h"
 
-#include <charconv>
-
 namespace attune::native {
 namespace {
 
 /// A panel holds all gates of a vector of units, so that a step is one product and the cell follows at once.
 template <class T> class CellKernel final : public RecurrentKernel<T> {
  public:
-  CellKernel(const Workload& workload, const RecurrentShape& sizes, int threads)
-      : RecurrentKernel<T>(sizes, threads),
+  CellKernel(const Workload& workload, const RecurrentShape& sizes, const ThreadShares& shares)
+      : RecurrentKernel<T>(sizes, shares),
         project_(cell_loops().steps<T>().project),
         step_(sizes.gru ? cell_loops().steps<T>().gru : cell_loops().steps<T>().lstm),
         has_bias_(workload.has_input(kB)) {}
@@ -70,22 +68,6 @@ template <class T> class CellKernel final : public RecurrentKernel<T> {
   bool has_bias_;
 };
 
-/// Threads for one direction when there are enough of them.
-int most_threads(const RecurrentShape& shape) {
-  return static_cast<int>(std::clamp<int64_t>(thread_count() / shape.directions, 1, shape.shared_parts()));
-}
-
-int threads_of(const Config& config, const RecurrentShape& shape) {
-  const auto found = config.find("threads");
-  int threads = 0;
-  if (found != config.end())
-    std::from_chars(found->second.data(), found->second.data() + found->second.size(), threads);
-  if (threads < 1 || threads > shape.shared_parts())
-    throw UserError("'{}' does not configure a recurrent layer; expected threads=1 to {}, for each direction",
-                    to_text(config), most_threads(shape));
-  return threads;
-}
-
 /// Whether operands of bf16 are multiplied as such; else they are widened.
 bool multiplies_bf16(const Config& config, const RecurrentShape& shape) {
   const auto found = config.find("multiply");
@@ -125,15 +107,9 @@ std::variant<Offer, Refusal> offer_recurrent(const Workload& workload) {
   const auto shape = recurrent_shape(workload);
   if (const auto* refusal = std::get_if<Refusal>(&shape)) return *refusal;
   const RecurrentShape& known = std::get<RecurrentShape>(shape);
-  // Threads that share a direction meet after each step, which costs a good part of a microsecond: worth it when a step
-  // reads at least this much of the weights.
-  constexpr int64_t kWorthSharing = 256 << 10;
-  const int64_t weights = known.hidden * known.gate_row() * (bit_width(workload.input(kX).dtype) / 8);
-  Offer offer{{{{"threads", "1"}}}};
-  if (const int most = most_threads(known); most > 1) {
-    offer.configs.push_back({{"threads", std::to_string(most)}});
-    if (weights >= kWorthSharing) std::swap(offer.configs[0], offer.configs[1]);
-  }
+  const auto gates = known.grouped() ? static_cast<int64_t>(known.places().gates) : kGates;
+  const int64_t weight_bytes = known.hidden * gates * known.padded() * (bit_width(workload.input(kX).dtype) / 8);
+  Offer offer{share_configs(known, weight_bytes)};
   if (workload.input(kX).dtype == DType::bf16) offer.configs = with_multiply(offer.configs, known);
   return offer;
 }
@@ -142,12 +118,12 @@ std::unique_ptr<Kernel> build_recurrent(const Workload& workload, const Config& 
   const auto shape = recurrent_shape(workload);
   if (const auto* refusal = std::get_if<Refusal>(&shape)) throw UserError("{}", refusal->reason);
   const RecurrentShape& known = std::get<RecurrentShape>(shape);
-  const int threads = threads_of(config, known);
+  const ThreadShares shares = thread_shares(config, known);
   const bool is_wide = workload.input(kX).dtype == DType::f32;
   if (!is_wide && multiplies_bf16(config, known))
-    return std::make_unique<CellKernel<uint16_t>>(workload, known, threads);
-  auto kernel = known.grouped() ? build_grouped_gru(known, workload.has_input(kB), threads)
-                                : std::make_unique<CellKernel<float>>(workload, known, threads);
+    return std::make_unique<CellKernel<uint16_t>>(workload, known, shares);
+  auto kernel = known.grouped() ? build_grouped_gru(known, workload.has_input(kB), shares)
+                                : std::make_unique<CellKernel<float>>(workload, known, shares);
   return is_wide ? std::move(kernel) : widen_kernel(workload, std::move(kernel));
 }
 

@@ -1,11 +1,12 @@
-// What kernels of recurrent layers share: both directions at a time, each by threads that have ranges of its units and
-// meet after every step. T: float, or uint16_t for bf16; cells and projected inputs are f32 in either case.
+// What kernels of recurrent layers share: directions at a time or in turn, each by threads that have ranges of its
+// units and meet after every step. T: float, or uint16_t for bf16; cells and projected inputs are f32 in either case.
 #pragma once
 
 #include "base/parallel.h"
 #include "base/spin_barrier.h"
 #include "kernel/kernel.h"
 #include "providers/native/recurrent_packing.h"
+#include "providers/native/recurrent_shares.h"
 
 #include <cstring>
 
@@ -20,12 +21,13 @@ template <class T> class RecurrentKernel : public Kernel {
   }
 
   void run(const KernelArguments& arguments, int64_t, int64_t) const final {
-    const int wanted = static_cast<int>(shape_.directions) * threads_;
-    std::array<SpinBarrier, 2> barriers = {SpinBarrier(threads_), SpinBarrier(threads_)};
+    const int threads = shares_.threads, teams = shares_.in_turn ? 1 : static_cast<int>(shape_.directions);
+    const int wanted = teams * threads;
+    std::array<SpinBarrier, 2> barriers = {SpinBarrier(threads), SpinBarrier(threads)};
     run_team(std::min(wanted, thread_count()), [&](int rank, int size) {
       if (size == wanted) {
-        const int direction = rank / threads_;
-        run_direction(arguments, direction, {rank % threads_, threads_, barriers[static_cast<size_t>(direction)]});
+        for (int64_t d = rank / threads; d < shape_.directions; d += teams)
+          run_direction(arguments, d, {rank % threads, threads, barriers[static_cast<size_t>(d)]});
         return;
       }
       // Not all threads came: whole directions, each by one of them.
@@ -35,8 +37,7 @@ template <class T> class RecurrentKernel : public Kernel {
   }
 
  protected:
-  /// `threads` are for each direction.
-  RecurrentKernel(const RecurrentShape& shape, int threads) : shape_(shape), threads_(threads) {}
+  RecurrentKernel(const RecurrentShape& shape, const ThreadShares& shares) : shape_(shape), shares_(shares) {}
 
   /// One of the threads that share a direction.
   struct Member {
@@ -136,7 +137,7 @@ template <class T> class RecurrentKernel : public Kernel {
   }
 
   RecurrentShape shape_;
-  int threads_;  // for each direction
+  ThreadShares shares_;
 };
 
 }  // namespace attune::native

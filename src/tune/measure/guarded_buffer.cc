@@ -58,7 +58,7 @@ template <class Visit> void with_element(DType dtype, Visit&& visit) {
 GuardedBuffer::GuardedBuffer(const TensorSpec& spec) : GuardedBuffer(storage_bytes(spec).value()) { spec_ = spec; }
 
 GuardedBuffer::GuardedBuffer(int64_t bytes)
-    : bytes_(bytes), storage_(Tensor::allocate(DType::u8, {bytes + 2 * kGuardBytes})) {
+    : bytes_(bytes), storage_(Tensor::lasting(DType::u8, {bytes + 2 * kGuardBytes})) {
   std::memset(storage_.mutable_bytes(), kGuard, static_cast<size_t>(storage_.count()));
 }
 

@@ -56,4 +56,16 @@ double roofline_ns(const Workload& workload, const CeilingRates& ceilings) {
   return std::max(compute_ns, memory_ns);
 }
 
+double reachable_ns(const Workload& workload, const CeilingRates& ceilings) {
+  double bytes = 0;
+  for (const auto* operands : {&workload.inputs, &workload.outputs})
+    for (const auto& spec : *operands)
+      if (spec) bytes += static_cast<double>(storage_bytes(*spec).value_or(0));
+  double cached = 0;
+  for (const Cache& cache : cpu_info().caches) cached = std::max(cached, static_cast<double>(cache.size_bytes));
+  const double bandwidth = rate(ceilings, {"copy", "read"});
+  const double memory_ns = bytes > cached && bandwidth > 0 ? bytes / bandwidth : 0;
+  return std::max(roofline_ns(workload, ceilings), memory_ns);
+}
+
 }  // namespace attune::tune

@@ -16,6 +16,10 @@ using CeilingRates = std::map<std::string, double, std::less<>>;
 /// Winograd's do. 0 where nothing is known.
 double roofline_ns(const Workload& workload, const CeilingRates& ceilings);
 
+/// What the best kernel there could be takes, for people: the roofline, and where operands exceed all caches no less
+/// than it takes to read and write each of them once at the bandwidth of copying.
+double reachable_ns(const Workload& workload, const CeilingRates& ceilings);
+
 /// Measured below this share of the roofline is implausible; ceilings are measurements too.
 inline constexpr double kPlausibleShare = 0.8;
 

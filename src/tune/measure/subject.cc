@@ -46,7 +46,7 @@ Subject::Subject(const SubjectRequest& request) : request_(request) {
 }
 
 void Subject::need_workspace(int64_t bytes) {
-  if (workspace_.count() < bytes) workspace_ = Tensor::allocate(DType::u8, {bytes});
+  if (workspace_.count() < bytes) workspace_ = Tensor::lasting(DType::u8, {bytes});
 }
 
 std::string Subject::find_damage() const {
