@@ -45,7 +45,8 @@ std::optional<size_t> region_of_conversion(const LayoutRegions& regions, const P
 }  // namespace
 
 bool begins_layout_region(const Node& node) {
-  return node.op == "Conv" || node.op == "FusedConv" || node.op == "ConvTranspose";
+  constexpr std::string_view kOps[] = {"Conv", "FusedConv", "ShuffledConv", "ConvTranspose"};
+  return std::ranges::find(kOps, node.op) != std::end(kOps);
 }
 
 LayoutRegions find_layout_regions(const Plan& plan) {

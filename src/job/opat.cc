@@ -68,7 +68,8 @@ void search_and_judge(OpatJob& job, ModelStage& stage) {
 std::string algorithm_for(const std::string& name, const Workload& workload) {
   const auto names = tune::searcher_names();
   if (std::find(names.begin(), names.end(), name) != names.end()) return name;
-  constexpr std::string_view kCubes[] = {"Conv", "ConvTranspose", "MatMul", "Gemm", "FusedConv", "FusedMatMul"};
+  constexpr std::string_view kCubes[] = {"Conv",      "ConvTranspose", "MatMul",         "Gemm",
+                                         "FusedConv", "FusedMatMul",   "FusedSeparable", "ShuffledConv"};
   const bool cube = std::find(std::begin(kCubes), std::end(kCubes), workload.op) != std::end(kCubes);
   return std::string(
       tune::searcher_for(tune::parse_tune_mode(name), cube ? tune::OperatorKind::cube : tune::OperatorKind::vector));

@@ -50,6 +50,7 @@ std::span<const OpDef> channel_shuffle_ops();
 std::span<const OpDef> fused_ops();
 std::span<const OpDef> fused_attention_ops();
 std::span<const OpDef> fused_separable_ops();
+std::span<const OpDef> shuffled_conv_ops();
 std::span<const OpDef> squeeze_excite_ops();
 std::span<const OpDef> fused_vector_ops();
 

@@ -55,6 +55,7 @@ constexpr FamilyList kFamilies[] = {
     fused_ops,
     fused_attention_ops,
     fused_separable_ops,
+    shuffled_conv_ops,
     squeeze_excite_ops,
     fused_vector_ops,
     channel_shuffle_ops,

@@ -14,6 +14,7 @@
 #include "rewrite/fuse_attention.h"
 #include "rewrite/fuse_epilogues.h"
 #include "rewrite/fuse_separable.h"
+#include "rewrite/fuse_shuffles.h"
 #include "rewrite/fuse_squeeze_excite.h"
 #include "rewrite/fuse_vectors.h"
 #include "rewrite/lift_activations.h"
@@ -98,6 +99,8 @@ constexpr PassEntry kPasses[] = {
     {"fuse_epilogues", "give bias, activation and residual add to the product before them", fuse_epilogues},
     {"fuse_separable", "where asked, make one operator of a depthwise convolution and the 1x1 one after it",
      fuse_separable},
+    {"fuse_shuffles", "let 1x1 convolutions write their channels where a channel shuffle would move them",
+     fuse_shuffles},
     {"fuse_squeeze_excite",
      "make one operator of a map's means, the two 1x1 convolutions behind them and the product with the map",
      fuse_squeeze_excite},

@@ -48,7 +48,7 @@ bool generated_pays(const Workload& workload, const Config& config) {
 }
 
 bool only_generated_serves(const Workload& workload) {
-  return workload.domain == "attune" && workload.op == "FusedVector";
+  return workload.domain == "attune" && (workload.op == "FusedVector" || workload.op == "ShuffledConv");
 }
 
 }  // namespace attune

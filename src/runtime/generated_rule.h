@@ -12,7 +12,8 @@ namespace attune {
 /// f32 tie with the library. `config` is the generated provider's default.
 bool generated_pays(const Workload& workload, const Config& config);
 
-/// Chains of vector operators, which nothing but the reference has beside: taken apart where nothing is compiled.
+/// Chains of vector operators and convolutions that shuffle, which nothing but the reference has beside: taken apart
+/// where nothing is compiled.
 bool only_generated_serves(const Workload& workload);
 
 }  // namespace attune

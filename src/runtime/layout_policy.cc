@@ -11,7 +11,8 @@ namespace attune {
 namespace {
 
 bool is_convolution(const std::string& op) {
-  return op == "Conv" || op == "FusedConv" || op == "FusedSeparable" || op == "ConvTranspose";
+  constexpr std::string_view kOps[] = {"Conv", "FusedConv", "FusedSeparable", "ShuffledConv", "ConvTranspose"};
+  return std::ranges::find(kOps, op) != std::end(kOps);
 }
 bool is_byte_convolution(const std::string& op) { return op == "QLinearConv" || op == "ConvInteger"; }
 
@@ -85,7 +86,7 @@ Workload with_layout(Workload workload, Layout layout) {
   const bool image = is_convolution(workload.op) && layout != Layout::nhwc && workload.input(0).dims.size() == rank &&
                      workload.input(0).dims[1] <= kFewChannels;
   // What joins its inputs has them all of one kind, though they differ in one dim.
-  const bool joins = workload.op == "Concat" || workload.op == "ChannelShuffle";
+  const bool joins = workload.op == "Concat" || workload.op == "ChannelShuffle" || workload.op == "ShuffledConv";
   for (size_t i = image ? 1 : 0; i < workload.inputs.size(); ++i) assign(workload.inputs[i], i == 0 || joins);
   for (auto& spec : workload.outputs) assign(spec, true);
   return workload;

@@ -2,6 +2,7 @@
 
 #include "ops/epilogue.h"
 #include "ops/fused_separable.h"
+#include "ops/shuffled_conv.h"
 #include "ops/squeeze_excite.h"
 #include "runtime/advisor.h"
 #include "runtime/layout_policy.h"
@@ -19,10 +20,12 @@ bool is_vector(const Node& node) { return node.domain == "attune" && node.op == 
 
 bool is_separable(const Node& node) { return node.domain == "attune" && node.op == "FusedSeparable"; }
 
+bool is_shuffled(const Node& node) { return node.domain == "attune" && node.op == "ShuffledConv"; }
+
 bool is_squeeze_excite(const Node& node) { return node.domain == "attune" && node.op == "SqueezeExcite"; }
 
 bool is_fused(const Node& node) {
-  return is_vector(node) || is_separable(node) || is_squeeze_excite(node) ||
+  return is_vector(node) || is_separable(node) || is_shuffled(node) || is_squeeze_excite(node) ||
          (node.domain == "attune" && (node.op == "FusedConv" || node.op == "FusedMatMul"));
 }
 
@@ -56,10 +59,12 @@ bool has_open_inputs(const Graph& graph) {
                      [&](const Capture& capture) { return open(capture.inner); });
 }
 
-/// Text of a chain has its sizes in it, so every new shape of the inputs would be compiled for, which takes as long as
+/// Text of these has its sizes in it, so every new shape of the inputs would be compiled for, which takes as long as
 /// hundreds of runs save. Who asks for generated kernels or has measured this one gets it all the same.
 bool compiles_for_one_shape(const Graph& graph, const GraphFacts& facts, const Node& node, const PlanOptions& options) {
-  if (!is_vector(node) || !has_open_inputs(graph) || options.providers.front()->name() == "generated") return false;
+  if (!(is_vector(node) || is_shuffled(node)) || !has_open_inputs(graph) ||
+      options.providers.front()->name() == "generated")
+    return false;
   const auto workload = planned_workload(graph, facts, node, options);
   return !workload || !options.advisor || !options.advisor->advise(*workload);
 }
@@ -105,6 +110,18 @@ void take_separable_apart(Graph& graph, const GraphFacts& facts, const Node& fus
   SeparableParts parts = separable_parts(fused, graph.add_value(std::move(value)));
   nodes.push_back(std::move(parts.depthwise));
   nodes.push_back(std::move(parts.pointwise));
+}
+
+/// The convolution with its epilogue, and the shuffle.
+void take_shuffled_apart(Graph& graph, const GraphFacts& facts, const Node& fused, std::vector<Node>& nodes) {
+  const ValueType& beside = facts.types[static_cast<size_t>(fused.inputs[kShuffledBeside])];
+  Value value;
+  value.name = fused.name + "_unshuffled";
+  value.dtype = beside.dtype;
+  value.shape = beside.shape;
+  ShuffledParts parts = shuffled_parts(fused, graph.add_value(std::move(value)));
+  nodes.push_back(std::move(parts.conv));
+  nodes.push_back(std::move(parts.shuffle));
 }
 
 /// The mean, the convolutions, each with its epilogue, and the product.
@@ -175,6 +192,8 @@ std::shared_ptr<const Graph> unfuse(const Graph& graph, const GraphFacts& facts,
       take_vector_apart(*result, facts, node, nodes);
     else if (is_separable(node))
       take_separable_apart(*result, facts, node, nodes);
+    else if (is_shuffled(node))
+      take_shuffled_apart(*result, facts, node, nodes);
     else if (is_squeeze_excite(node))
       take_squeeze_excite_apart(*result, facts, node, nodes);
     else

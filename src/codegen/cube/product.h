@@ -5,6 +5,7 @@
 
 #include "codegen/cube/epilogue_text.h"
 #include "codegen/cube/vectors.h"
+#include "ops/shuffled_conv.h"
 
 #include <optional>
 #include <string>
@@ -22,6 +23,13 @@ struct OpenWeights {
   int64_t row_stride = 0, column_stride = 0;  // elements along the depth, along the columns
 };
 
+/// Results take turns with the channels of another map of the same shape, and rows of twice as many are cut in two.
+struct ResultShuffle {
+  int input = -1;           // the other map
+  Turn own = Turn::second;  // the place of a result in its pair
+  int64_t first_part = 0;   // places of a row that go to the first output; the others go to the second
+};
+
 struct ProductShape {
   int64_t rows = 0;        // of the result: pixels of all images, or rows of the matrix
   int64_t columns = 0;     // of one group
@@ -34,8 +42,9 @@ struct ProductShape {
   bool dst_by_table = false;  // rows of the result are where a table of their own says, not `dst_stride` apart
   DType src = DType::f32;
   DType dst = DType::f32;
-  std::optional<OpenWeights> open;  // nothing: weights are packed ahead
-  std::vector<BatchAxis> batch;     // of open weights, outermost first; `groups` is the product of their counts
+  std::optional<OpenWeights> open;       // nothing: weights are packed ahead
+  std::optional<ResultShuffle> shuffle;  // of constant weights and one group; the other map has the results' type
+  std::vector<BatchAxis> batch;          // of open weights, outermost first; `groups` is the product of their counts
 
   bool by_table() const { return src_stride == 0; }
 };

@@ -1,6 +1,7 @@
 // A product on vector registers. Accumulators are named variables: compilers keep arrays of vectors in memory.
 #include "codegen/cube/pack_text.h"
 #include "codegen/cube/product.h"
+#include "codegen/cube/shuffle_text.h"
 #include "codegen/cube/task_grid.h"
 #include "codegen/cube/text.h"
 
@@ -35,6 +36,7 @@ class Writer {
     if (pairs()) write_dot();
     if (packs()) write_packing(text_, shape_, {.lanes = schedule_.isa.lanes});
     write_arguments();
+    if (shape_.shuffle) write_shuffle(text_, shape_, schedule_.isa.lanes);
     const Tile full{schedule_.tile_rows, schedule_.tile_vectors, schedule_.isa.lanes};
     const bool has_full_panel = grid().panels > 1 || !edge_panel();
     if (shape_.rows >= schedule_.tile_rows) {
@@ -106,6 +108,10 @@ class Writer {
     if (shape_.dst_by_table) text_.line("const int* dst_at;");
     if (open()) text_.line("long dst_row;      // of the result, where the product's first row is");
     if (open()) text_.line("long first_panel;  // of those that are packed");
+    if (shape_.shuffle) {
+      text_.line("const {}* beside;", dst());
+      text_.line("{}* rest;", dst());
+    }
     text_.close(";");
     text_.blank();
   }
@@ -258,6 +264,10 @@ class Writer {
   }
 
   void write_results(const Tile& tile) {
+    if (shape_.shuffle) {
+      write_shuffled_results(tile);
+      return;
+    }
     for (int r = 0; r < tile.rows; ++r) {
       text_.open("");
       text_.line("const long at = {};", result_at(r));
@@ -270,6 +280,19 @@ class Writer {
           text_.line("store_past_cache(g.dst + at + {}, {});", offset, done);
         else
           text_.line("store<{0}>(g.dst + at + {1}, {2});", n, offset, done);
+      }
+      text_.close();
+    }
+  }
+
+  void write_shuffled_results(const Tile& tile) {
+    for (int r = 0; r < tile.rows; ++r) {
+      text_.open("");
+      text_.line("const long at = {};", result_at(r));
+      for (int v = 0; v < tile.vectors; ++v) {
+        const int n = lanes_of(tile, v), offset = v * schedule_.isa.lanes;
+        const std::string done = fmt::format("finish<{0}>(c{1}_{2}, g.with, at + {3}, column + {3})", n, r, v, offset);
+        text_.line("place_both<{}>(g, row + {}, at + {}, column + {}, {});", n, r, offset, offset, done);
       }
       text_.close();
     }
@@ -329,10 +352,11 @@ class Writer {
       text_.line("long held = -1;  // the panels that were packed last");
     }
     open_task_loop(text_, shape_, grid(), schedule_.task_rows, schedule_.task_panels, schedule_.split);
-    text_.line("const Arguments g = {{(const {}*)inputs[0] + {}, {}({}*)outputs[0], operands_of(inputs){}{}}};", src(),
-               open() ? batch_offset(shape_, &BatchAxis::src_stride) : fmt::format("group * {}", shape_.depth),
+    text_.line("const Arguments g = {{(const {}*)inputs[0] + {}, {}({}*)outputs[0], operands_of(inputs){}{}{}}};",
+               src(), open() ? batch_offset(shape_, &BatchAxis::src_stride) : fmt::format("group * {}", shape_.depth),
                shape_.by_table() ? "(const int*)prepared[1], zeros, " : "", dst(),
                shape_.dst_by_table ? fmt::format(", (const int*)prepared[{}]", shape_.by_table() ? 2 : 1) : "",
+               shape_.shuffle ? shuffle_arguments(shape_) : "",
                open() ? fmt::format(", group * {}, first_panel", shape_.rows) : "");
     if (open())
       write_open_weights();

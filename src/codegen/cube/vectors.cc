@@ -56,13 +56,13 @@ template <int N> INLINE vf first_lanes(vf x) {{
   if constexpr (N == {0}) return x;
   return (vi){{{3}}} < N ? x : (vf){{}};
 }}
-template <int N> INLINE vf load(const bf16* p) {{
-  if constexpr (N == {0}) return widen(*(const vh_at*)p);
-  return widen((vh)__builtin_ia32_loaddquhi{2}_mask((const vs*)p, (vs){{}}, (1u << N) - 1));
+template <int N> INLINE vh load_halves(const bf16* p) {{
+  if constexpr (N == {0}) return *(const vh_at*)p;
+  return (vh)__builtin_ia32_loaddquhi{2}_mask((const vs*)p, (vs){{}}, (1u << N) - 1);
 }}
-template <int N> INLINE void store(bf16* p, vf x) {{
-  if constexpr (N == {0}) *(vh_at*)p = narrow(x);
-  else __builtin_ia32_storedquhi{2}_mask((vs*)p, (vs)narrow(x), (1u << N) - 1);
+template <int N> INLINE void store(bf16* p, vh x) {{
+  if constexpr (N == {0}) *(vh_at*)p = x;
+  else __builtin_ia32_storedquhi{2}_mask((vs*)p, (vs)x, (1u << N) - 1);
 }}
 )";
 
@@ -77,17 +77,20 @@ template <int N> INLINE void store(float* p, vf x) {
   if constexpr (N == 8) *(vf_at*)p = x;
   else __builtin_ia32_maskstoreps256((vf*)p, lanes_below<N>(), x);
 }
-template <int N> INLINE vf load(const bf16* p) {
+template <int N> INLINE vh load_halves(const bf16* p) {
   vh x = {};
   if constexpr (N == 8) x = *(const vh_at*)p;
   else for (int i = 0; i < N; ++i) x[i] = p[i];
-  return widen(x);
+  return x;
 }
-template <int N> INLINE void store(bf16* p, vf x) {
-  const vh y = narrow(x);
-  if constexpr (N == 8) *(vh_at*)p = y;
-  else for (int i = 0; i < N; ++i) p[i] = y[i];
+template <int N> INLINE void store(bf16* p, vh x) {
+  if constexpr (N == 8) *(vh_at*)p = x;
+  else for (int i = 0; i < N; ++i) p[i] = x[i];
 }
+)";
+
+constexpr const char* kWidened = R"(template <int N> INLINE vf load(const bf16* p) { return widen(load_halves<N>(p)); }
+template <int N> INLINE void store(bf16* p, vf x) { store<N>(p, narrow(x)); }
 )";
 
 }  // namespace
@@ -99,11 +102,13 @@ std::string vector_vocabulary(const VectorIsa& isa) {
   else
     out += isa.lanes == 16 ? kRoundNatively512 : kRoundNatively256;
   out += kPastCache;
-  if (!isa.masks) return out + kByHand256;
+  if (!isa.masks) return out + kByHand256 + kWidened;
   std::string numbers = "0";
   for (int i = 1; i < isa.lanes; ++i) numbers += fmt::format(", {}", i);
-  return out + fmt::format(fmt::runtime(kMasked), isa.lanes, isa.lanes * 32, isa.lanes * 16, numbers,
-                           isa.lanes == 16 ? "float" : "vf");
+  return out +
+         fmt::format(fmt::runtime(kMasked), isa.lanes, isa.lanes * 32, isa.lanes * 16, numbers,
+                     isa.lanes == 16 ? "float" : "vf") +
+         kWidened;
 }
 
 std::string_view element_name(DType dtype) {

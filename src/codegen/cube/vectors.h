@@ -15,9 +15,10 @@ struct VectorIsa {
   bool masks = true;         // AVX-512: masked loads and stores of either width, and twice the registers
 };
 
-/// Types `vf` (floats), `vi` (integers), `bf16` (its bits); functions `load<N>(pointer)`, `store<N>(pointer, vf)` of
-/// the first N lanes in either type, `store_past_cache(pointer, vf)` of all lanes at a place that is a multiple of
-/// them, `first_lanes<N>(vf)` with zeros after them, `splat(float)`.
+/// Types `vf` (floats), `vi` (integers), `bf16` (its bits), `vh` (bits of as many bf16 as a `vf` has floats); functions
+/// `load<N>(pointer)`, `store<N>(pointer, vf)` of the first N lanes in either type, `load_halves<N>(pointer)` and
+/// `store<N>(pointer, vh)` of bf16 as they are, `narrow(vf)`, `widen(vh)`, `store_past_cache(pointer, vf)` of all lanes
+/// at a place that is a multiple of them, `first_lanes<N>(vf)` with zeros after them, `splat(float)`.
 std::string vector_vocabulary(const VectorIsa& isa);
 
 /// The name of an element type in kernel text; f32 and bf16 only.

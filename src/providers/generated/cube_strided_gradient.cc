@@ -2,13 +2,11 @@
 
 #include "codegen/cube/task_grid.h"
 #include "codegen/cube/text.h"
-#include "providers/generated/cube_schedule.h"
 #include "providers/generated/gradient_phases.h"
-#include "providers/generated/sweep_values.h"
+#include "providers/generated/plain_schedule.h"
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 
 namespace attune {
 namespace {
@@ -35,16 +33,10 @@ const ProductProblem& largest(const std::vector<GradientPhase>& phases) {
   return *found;
 }
 
-/// Schedules that all phases can have: none cuts the depth, or fetches panels ahead, of which there are few.
+/// Schedules that all phases can have.
 std::vector<Config> sweep(const std::vector<GradientPhase>& phases) {
-  std::vector<Config> configs;
-  for (Config& config : vector_configs(largest(phases), host_target())) {
-    config["depth_block"] = "0";
-    config["fetch_next"] = "0";
-    config["fetch_rows"] = "0";
-    config["results"] = "cached";
-    configs.push_back(std::move(config));
-  }
+  std::vector<Config> configs = plain_sweep(largest(phases), host_target());
+  for (Config& config : configs) config["fetch_rows"] = "0";
   return distinct(std::move(configs));
 }
 
@@ -114,26 +106,7 @@ std::vector<Config> CubeStridedGradientGenerator::offered(const Workload& worklo
 
 void CubeStridedGradientGenerator::declare(const Workload& workload, GeneratorSpace& space) const {
   const std::vector<GradientPhase> phases = require_phases(workload);
-  const cube::ProductShape& shape = largest(phases).shape;
-  const std::vector<Config> configs = sweep(phases);
-  std::set<int64_t> rows, columns;
-  for (int64_t part = 1; part <= 64; part *= 2) {
-    rows.insert(cube::divide_up(shape.rows, part));
-    columns.insert(std::max<int64_t>(16, cube::divide_up(shape.columns, part)));
-  }
-  const auto tiles = texts_in(configs, "tile");
-  const Param tile = space.categorical("tile", tiles), lanes = space.ordinal("lanes", numbers_in(configs, "lanes", {}));
-  space.require({tile, lanes}, tile_fits(tiles), "registers hold the tile");
-  space.ordinal("task_rows", numbers_in(configs, "task_rows", rows));
-  space.ordinal("task_columns", numbers_in(configs, "task_columns", columns));
-  space.categorical("inner", {"rows", "columns"});
-  space.categorical("split", {"rows", "columns"});
-  space.ordinal("depth_block", {0});
-  space.ordinal("unroll", {1, 2, 4});
-  space.ordinal("prefetch", {0, 8, 16});
-  space.ordinal("fetch_next", {0});
-  space.ordinal("fetch_rows", {0});
-  space.categorical("results", {"cached"});
+  declare_plain(largest(phases).shape, sweep(phases), {0}, space);
 }
 
 GeneratedKernel CubeStridedGradientGenerator::emit(const Workload& workload, const Config& config) const {

@@ -1,6 +1,7 @@
 #include "providers/generated/attention.h"
 #include "providers/generated/cube_generators.h"
 #include "providers/generated/cube_separable.h"
+#include "providers/generated/cube_shuffled.h"
 #include "providers/generated/cube_strided_gradient.h"
 #include "providers/generated/cube_weight_gradient.h"
 #include "providers/generated/generator.h"
@@ -24,6 +25,7 @@ std::span<const Generator* const> generators() {
   static const CubeVectorsGenerator cube_vectors;
   static const CubeDepthwiseGenerator cube_depthwise;
   static const CubeSeparableGenerator cube_separable;
+  static const CubeShuffledGenerator cube_shuffled;
   static const CubeStridedGradientGenerator strided_gradient;
   static const CubeWeightGradientGenerator weight_gradient;
   static const VectorMapGenerator map;
@@ -35,9 +37,10 @@ std::span<const Generator* const> generators() {
   static const VectorChainGenerator chain;
   static const VectorChainRowsGenerator chain_rows;
   static const Generator* const list[] = {
-      &cube_winograd, &cube_bands,     &cube_tiles,       &cube_rows,       &cube_vectors, &cube_depthwise,
-      &map,           &rows,           &reduce,           &permute,         &attention,    &chain,
-      &chain_rows,    &cube_separable, &strided_gradient, &weight_gradient, &parts,        &gather};
+      &cube_winograd,   &cube_bands, &cube_tiles, &cube_rows,      &cube_vectors,
+      &cube_depthwise,  &map,        &rows,       &reduce,         &permute,
+      &attention,       &chain,      &chain_rows, &cube_separable, &strided_gradient,
+      &weight_gradient, &parts,      &gather,     &cube_shuffled};
   return list;
 }
 

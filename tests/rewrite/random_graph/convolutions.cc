@@ -164,6 +164,22 @@ void sample_shuffle(GraphSampler& g) {
   }
 }
 
+/// A unit of ShuffleNet: what a 1x1 convolution gives takes turns with its input.
+void sample_shuffled_conv(GraphSampler& g) {
+  const ValueId x = g.pick_float(4, 4);
+  const ValueId y = activation_of(g, conv_of(g, x, g.dims(x)[1], {.kernel = 1, .same = true}));
+  const std::vector<ValueId> pair = g.chance(0.5) ? std::vector{x, y} : std::vector{y, x};
+  const Dims d = g.dims(x);
+  ValueId z = g.apply("Concat", pair, {{"axis", int64_t{1}}});
+  z = g.reshape(z, {d[0], 2, d[1], d[2], d[3]});
+  z = g.apply("Transpose", {z}, {{"perm", std::vector<int64_t>{0, 2, 1, 3, 4}}});
+  z = g.reshape(z, {d[0], 2 * d[1], d[2], d[3]});
+  if (g.chance(0.4)) return;
+  Attributes attributes{{"axis", int64_t{1}}};
+  if (g.opset() >= 18) attributes["num_outputs"] = int64_t{2};
+  g.apply("Split", {z}, attributes, {2});
+}
+
 /// The end of a detector: channels are boxes and numbers of a box, which are moved last, cut and joined again.
 void sample_head(GraphSampler& g) {
   const ValueId x = g.pick_float(4, 4);
@@ -230,6 +246,7 @@ std::vector<Family> convolution_families() {
           {"pool", 6, sample_pool},
           {"pad", 5, sample_pad},
           {"shuffle", 5, sample_shuffle},
+          {"shuffled_conv", 5, sample_shuffled_conv},
           {"head", 4, sample_head},
           {"resize", 4, sample_resize},
           {"instance_norm", 1, sample_instance_norm},
