@@ -28,17 +28,21 @@ void prefer_batch_reduce(KernelChoice& choice, const std::vector<Config>& config
     }
 }
 
-/// The error of a Winograd configuration on one image. Generated ones have blocks that suit the batch, so the one of
-/// the same transforms is taken; none there, the whole batch is run.
-double winograd_error(const Workload& workload, const Provider& provider, const Config& config) {
+/// The error of a Winograd configuration on the smallest sample that its provider has it for. Generated ones have
+/// blocks that suit the maps, so the one of the same transforms is taken. Nothing where the kernel cannot be built.
+std::optional<double> winograd_error(const Workload& workload, const Provider& provider, const Config& config) try {
   const Workload one = one_image(workload);
-  const auto answer = provider.offer(one);
-  if (const auto* offer = std::get_if<Offer>(&answer))
-    for (const Config& other : offer->configs)
-      if (other == config || (is_winograd(other) && other.count("winograd_output") > 0 &&
-                              other.at("winograd_output") == config.at("winograd_output")))
-        return measured_error(one, provider, other);
+  for (const Workload& sample : {small_maps(one), one}) {
+    const auto answer = provider.offer(sample);
+    if (const auto* offer = std::get_if<Offer>(&answer))
+      for (const Config& other : offer->configs)
+        if (other == config || (is_winograd(other) && other.count("winograd_output") > 0 &&
+                                other.at("winograd_output") == config.at("winograd_output")))
+          return measured_error(sample, provider, other);
+  }
   return measured_error(workload, provider, config);
+} catch (const UserError&) {
+  return std::nullopt;
 }
 
 /// Winograd's convolution instead of a direct one, where it pays and the numeric mode admits its error: the generated
@@ -56,11 +60,11 @@ void prefer_winograd(const Workload& workload, KernelChoice& choice, std::span<c
   for (const auto& [provider, config] : candidates) {
     std::string reason = "winograd";
     if (workload.mode == NumericMode::high_precision) {
-      const double error = winograd_error(workload, *provider, *config);
+      const auto error = winograd_error(workload, *provider, *config);
       return_freed_memory();  // the reference computes in doubles
-      if (!(error <= kHighPrecisionError)) continue;
+      if (!error || !(*error <= kHighPrecisionError)) continue;
       reason = fmt::format("winograd with {} channels; measured error {:.1e} of the largest output",
-                           workload.input(1).dims[1], error);
+                           workload.input(1).dims[1], *error);
     }
     choice.provider = provider;
     choice.config = *config;

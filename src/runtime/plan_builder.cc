@@ -6,6 +6,7 @@
 #include "runtime/layout_policy.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace attune {
 namespace {
@@ -106,7 +107,24 @@ std::optional<KernelChoice> PlanBuilder::recorded_choice(const std::string& labe
   return std::nullopt;
 }
 
+KernelChoice PlanBuilder::buildable(const Workload& workload, KernelChoice choice) {
+  if (choice.provider->name() != "generated") return choice;
+  try {
+    static_cast<void>(cache_.kernel(workload, *choice.provider, choice.config));
+    return choice;
+  } catch (const UserError& error) {
+    std::vector<const Provider*> others;
+    std::ranges::copy_if(options_.providers, std::back_inserter(others),
+                         [&](const Provider* one) { return one != choice.provider; });
+    KernelChoice other = choose_kernel(workload, others);
+    if (other.provider == nullptr) throw;
+    other.reason += fmt::format("; the generated kernel cannot be built: {}", error.what());
+    return other;
+  }
+}
+
 void PlanBuilder::finish_step(Step step, KernelChoice choice) {
+  if (options_.recorded.count(step.label) == 0) choice = buildable(step.workload, std::move(choice));
   step.provider = std::string(choice.provider->name());
   step.config = choice.config;
   step.reason = choice.reason;

@@ -66,6 +66,9 @@ class PlanBuilder {
   void check_limit() const;
 
  private:
+  /// The choice, or the next best where a kernel that would be generated cannot be: a compiler may fail, which is no
+  /// reason not to run the model.
+  KernelChoice buildable(const Workload& workload, KernelChoice choice);
   SlotId add_constant(ValueId id, const Tensor& constant, Layout layout);
   /// A constant in another layout, converted now.
   Tensor converted(const Tensor& constant, const TensorSpec& target) const;

@@ -213,10 +213,10 @@ class Planner {
 
 NumericMode PlanOptions::mode_of(const Node& node) const {
   // What rewriting fused goes by the name of its product.
-  constexpr std::string_view kFused = "Fused";
-  const std::string_view op = node.domain == "attune" && node.op.starts_with(kFused)
-                                  ? std::string_view(node.op).substr(kFused.size())
-                                  : std::string_view(node.op);
+  std::string_view op = node.op;
+  if (node.domain == "attune")
+    for (const std::string_view made : {"Fused", "Shuffled"})
+      if (op.starts_with(made)) op.remove_prefix(made.size());
   return mode_operators.empty() || mode_operators.count(op) > 0 ? mode : NumericMode::high_precision;
 }
 

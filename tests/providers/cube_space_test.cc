@@ -1,4 +1,5 @@
 // Random points of the spaces of the cube generators, on shapes that fill no tile, and what the generators refuse.
+#include "base/thread_count_scope.h"
 #include "codegen/compiler_module.h"
 #include "codegen/isa.h"
 #include "kernel/parse_workload.h"
@@ -147,6 +148,32 @@ TEST(CubeVectors, refuse_vectors_and_stores_that_do_not_fit) {
   EXPECT_NE(message({{"lanes", "16"}, {"tile", "8x24"}}).find("registers hold the tile"), std::string::npos);
   EXPECT_NE(message({{"results", "past_cache"}}).find("rows of whole vectors"), std::string::npos);
   EXPECT_NE(message({{"results", "elsewhere"}}).find("cached, ahead, past_cache"), std::string::npos);
+}
+
+/// All of these are offered first without a search, so one that cannot be built would stop a model from running.
+TEST(CubeGenerators, offer_only_what_there_is_room_for) {
+  const GeneratedProvider provider;
+  for (const char* text :
+       {"Conv@17(f32[64x512x28x28]@nhwc, f32[512x512x3x3]*) -> (f32[64x512x26x26]@nhwc)",
+        "Conv@17(f32[1x64x1024x1024]@nhwc, f32[64x64x3x3]*) -> (f32[1x64x1022x1022]@nhwc)",
+        "Conv@17(f32[8x8192x16x16]@nhwc, f32[8192x8192x3x3]*) -> (f32[8x8192x14x14]@nhwc)",
+        "Conv@17(f32[1x65536x5x5]@nhwc, f32[1040x65536x3x3]*) -> (f32[1x1040x3x3]@nhwc)",
+        "Conv@17(f32[1x3x4000x4000]@nhwc, f32[64x3x7x7]*) -> (f32[1x64x3994x3994]@nhwc)",
+        "Conv@17(bf16[4x2048x64x64]@nhwc, bf16[2048x2048x3x3]*) -> (bf16[4x2048x62x62]@nhwc)",
+        "Conv@17(f32[1x960x500x500]@nhwc, f32[960x1x5x5]*) -> (f32[1x960x496x496]@nhwc) {group = 960}",
+        "MatMul@13(f32[16x4096x20000], f32[16x20000x4096]) -> (f32[16x4096x4096])",
+        "MatMul@13(bf16[8x64x70000], bf16[8x70000x640]) -> (bf16[8x64x640])",
+        "MatMul@13(f32[1x150000], f32[150000x5000]*) -> (f32[1x5000])",
+        "MatMul@13(bf16[5000x30000], bf16[30000x4000]*) -> (bf16[5000x4000])"})
+    for (const int threads : {1, 2, 64}) {
+      const ThreadCountScope scope(threads);
+      const Workload workload = parse_workload(text);
+      const auto offer = provider.offer(workload);
+      if (std::holds_alternative<Refusal>(offer)) continue;
+      for (const Config& config : std::get<Offer>(offer).configs) {
+        EXPECT_NO_THROW(provider.generate(workload, config)) << text << ", " << threads << ": " << to_text(config);
+      }
+    }
 }
 
 TEST(CubeGenerators, refuse_in_words) {

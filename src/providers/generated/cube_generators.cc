@@ -293,7 +293,7 @@ std::optional<Refusal> CubeWinogradGenerator::find_refusal(const Workload& workl
   const auto problem = winograd_problem(workload);
   if (const auto* refusal = std::get_if<Refusal>(&problem)) return *refusal;
   if (winograd_sweep(workload).empty())
-    return refuse("winograd needs vectors no longer than a block of channels, and AVX2 at least");
+    return refuse("winograd needs AVX2 at least, vectors no longer than a block of channels, and room for its tiles");
   return std::nullopt;
 }
 

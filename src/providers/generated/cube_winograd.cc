@@ -66,13 +66,36 @@ Share share_of(const cube::WinogradShape& shape, const cube::WinogradSchedule& s
   return share;
 }
 
-/// Tiles that pass together: so few that they stay in half of L2, in equal shares; or all, where passing the weights
-/// once more for each share moves more than tiles that are written out and read again.
+/// Tiles that pass together: so few that they stay in half of L2, in equal shares; or as many as there is room for,
+/// where passing the weights once more for each share moves more than tiles that are written out and read again.
 int64_t fair_block(const Share& share, const ProductTarget& target) {
-  const int64_t most = std::max<int64_t>(4, target.l2_bytes / 2 / share.tile_bytes);
-  const int64_t passes = divide_up(share.tiles, most);
-  if ((passes - 1) * share.weight_bytes > 2 * share.tiles * share.tile_bytes) return share.tiles;
-  return divide_up(share.tiles, passes);
+  const int64_t cached = std::max<int64_t>(4, target.l2_bytes / 2 / share.tile_bytes);
+  const int64_t room = std::max<int64_t>(4, kMostWorkspaceBytes / 2 / target.threads / share.tile_bytes);
+  const bool at_once = (divide_up(share.tiles, cached) - 1) * share.weight_bytes > 2 * share.tiles * share.tile_bytes;
+  return divide_up(share.tiles, divide_up(share.tiles, at_once ? room : std::min(cached, room)));
+}
+
+int64_t workspace_bytes(const cube::WinogradShape& shape, const cube::WinogradSchedule& schedule) {
+  return cube::winograd_tasks(shape, schedule) * cube::winograd_task_bytes(shape, schedule);
+}
+
+/// What a config says, whether or not it suits the problem.
+cube::WinogradSchedule schedule_of(const cube::WinogradShape& shape, const ProductTarget& target,
+                                   const Config& config) {
+  cube::WinogradSchedule schedule;
+  schedule.isa = target.isa;
+  schedule.output_tile = static_cast<int>(number_of(config, "winograd_output", 2));
+  const RegisterTile tile = register_tile(config, "winograd_tile", target.isa.lanes);
+  schedule.tile_rows = tile.rows;
+  schedule.tile_vectors = tile.vectors;
+  schedule.block_tiles = number_of(config, "winograd_block", 1);
+  schedule.task_tiles =
+      divide_up(number_of(config, "winograd_task_tiles", 1), schedule.block_tiles) * schedule.block_tiles;
+  const int64_t panels = divide_up(shape.out_channels, schedule.panel_columns());
+  schedule.task_panels =
+      std::min(panels, divide_up(number_of(config, "winograd_task_columns", 1), schedule.panel_columns()));
+  schedule.fetch_next = number_of(config, "winograd_fetch_next", 0) != 0;
+  return schedule;
 }
 
 /// Rows of a register tile, so that all of them but the last are as high as it, and the last nearly.
@@ -155,32 +178,20 @@ std::vector<Config> winograd_configs(const WinogradProblem& problem, const Produ
                       {"winograd_task_tiles", std::to_string(share.tiles)},
                       {"winograd_task_columns", std::to_string(share.columns)},
                       {"winograd_fetch_next", share.weight_bytes > target.l2_bytes ? "1" : "0"}};
-        if (std::ranges::find(configs, config) == configs.end()) configs.push_back(std::move(config));
+        const bool fits = workspace_bytes(shape, schedule_of(shape, target, config)) <= kMostWorkspaceBytes;
+        if (fits && std::ranges::find(configs, config) == configs.end()) configs.push_back(std::move(config));
       }
   return configs;
 }
 
 cube::WinogradSchedule winograd_schedule(const WinogradProblem& problem, const ProductTarget& target,
                                          const Config& config) {
-  cube::WinogradSchedule schedule;
-  schedule.isa = target.isa;
-  schedule.output_tile = static_cast<int>(number_of(config, "winograd_output", 2));
+  const cube::WinogradSchedule schedule = schedule_of(problem.shape, target, config);
   const auto allowed = output_tiles(problem);
   if (std::ranges::find(allowed, schedule.output_tile) == allowed.end())
     throw UserError("winograd_output is {}, expected 2, or 4 where no step bounds the results", schedule.output_tile);
-  const RegisterTile tile = register_tile(config, "winograd_tile", target.isa.lanes);
-  schedule.tile_rows = tile.rows;
-  schedule.tile_vectors = tile.vectors;
-  schedule.block_tiles = number_of(config, "winograd_block", 1);
-  schedule.task_tiles =
-      divide_up(number_of(config, "winograd_task_tiles", 1), schedule.block_tiles) * schedule.block_tiles;
-  const int64_t panels = divide_up(problem.shape.out_channels, schedule.panel_columns());
-  schedule.task_panels =
-      std::min(panels, divide_up(number_of(config, "winograd_task_columns", 1), schedule.panel_columns()));
-  schedule.fetch_next = number_of(config, "winograd_fetch_next", 0) != 0;
-  const int64_t bytes =
-      cube::winograd_tasks(problem.shape, schedule) * cube::winograd_task_bytes(problem.shape, schedule);
-  if (bytes > kMostWorkspaceBytes) throw UserError("{} bytes of transformed tiles are too many", bytes);
+  if (const int64_t bytes = workspace_bytes(problem.shape, schedule); bytes > kMostWorkspaceBytes)
+    throw UserError("{} bytes of transformed tiles are too many, at most {} are kept", bytes, kMostWorkspaceBytes);
   return schedule;
 }
 
