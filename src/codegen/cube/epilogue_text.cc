@@ -5,6 +5,7 @@
 #include "codegen/cube/text.h"
 #include "codegen/cube/vectors.h"
 
+#include <algorithm>
 #include <set>
 
 namespace attune::cube {
@@ -91,6 +92,10 @@ const Operand& Epilogue::operand(int input) const {
   for (const Operand& one : operands)
     if (one.input == input) return one;
   throw InternalError("input {} is no operand of the epilogue", input);
+}
+
+bool has_functions(const Epilogue& epilogue) {
+  return std::ranges::any_of(epilogue.steps, [](const auto& step) { return !function_of(step.kind).empty(); });
 }
 
 std::string epilogue_text(const Epilogue& epilogue) {

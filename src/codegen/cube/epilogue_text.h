@@ -30,6 +30,9 @@ struct Epilogue {
   const Operand& operand(int input) const;
 };
 
+/// Whether a step computes an exponential or the like, in many instructions.
+bool has_functions(const Epilogue& epilogue);
+
 /// The functions that the steps need, `struct Operands` with its `operands_of(inputs)`, and
 /// `template <int N> vf finish(vf x, const Operands& with, long at, long column)`, where `at` is the position of lane 0
 /// in the result and `column` its column.
