@@ -17,7 +17,7 @@ double now_us() {
 
 /// Values in [-1, 1): nothing that overflows, and nothing so small that arithmetic slows down.
 Tensor random_tensor(const TensorSpec& spec, uint64_t seed) {
-  Tensor tensor = Tensor::zeros(spec.dtype, spec.dims);
+  Tensor tensor = Tensor::lasting(spec.dtype, spec.dims);  // on large pages, as in sessions
   uint64_t state = seed * 2654435761u + 1;
   const auto next = [&] {
     state = state * 6364136223846793005u + 1442695040888963407u;
@@ -50,8 +50,8 @@ class Runner {
         inputs_[i] = grown(inputs_[i], storage_bytes(workload.input(i)).value());
       pointers_.push_back(inputs_[i].empty() || kernel_->takes_over(static_cast<int>(i)) ? nullptr : inputs_[i].bytes());
     }
-    output_ = Tensor::zeros(DType::u8, {storage_bytes(workload.output(0)).value()});
-    if (kernel_->workspace_bytes() > 0) workspace_ = Tensor::zeros(DType::u8, {kernel_->workspace_bytes()});
+    output_ = Tensor::lasting(DType::u8, {storage_bytes(workload.output(0)).value()});
+    if (kernel_->workspace_bytes() > 0) workspace_ = Tensor::lasting(DType::u8, {kernel_->workspace_bytes()});
     state_ = kernel_->make_state();
   }
 
