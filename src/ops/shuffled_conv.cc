@@ -1,5 +1,6 @@
 #include "ops/shuffled_conv.h"
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "ops/convolution_parts.h"
 #include "ops/epilogue.h"
@@ -80,7 +81,9 @@ void infer_shuffled(InferContext& context) {
     for (int i = 0; i < context.output_count(); ++i) context.set_output(i, inner.result.dtype, std::nullopt);
     return;
   }
-  const auto channels = parts_of(context, 2 * (*shape)[kChannelAxis].value());
+  const auto all = checked_mul(2, (*shape)[kChannelAxis].value());
+  if (!all) context.fail("twice {} channels are too many", (*shape)[kChannelAxis].value());
+  const auto channels = parts_of(context, *all);
   for (int i = 0; i < context.output_count(); ++i) {
     (*shape)[kChannelAxis] = Dim(channels[static_cast<size_t>(i)]);
     context.set_output(i, inner.result.dtype, shape);

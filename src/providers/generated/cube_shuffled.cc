@@ -41,6 +41,8 @@ void count_the_map_beside(cube::Epilogue& epilogue) {
 std::variant<ProductProblem, Refusal> problem_of(const Workload& workload) {
   if (workload.domain != "attune" || workload.op != "ShuffledConv")
     return refuse("operator '{}' is no convolution with a shuffle", workload.op);
+  if (!workload.outputs.front() || !workload.outputs.back())
+    return refuse("a convolution that shuffles writes all of its results, and one is not wanted");
   const TensorSpec &map = workload.input(kShuffledMap), &beside = workload.input(kShuffledBeside);
   for (const auto* spec : {&map, &beside, &workload.output(0), &workload.outputs.back().value()})
     if (spec->layout != Layout::nhwc)

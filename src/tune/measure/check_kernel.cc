@@ -168,10 +168,16 @@ KernelCheck check_second_inputs(const Kernel& kernel, const Workload& workload, 
   Call call(kernel, workload, first);
   call.poison(kNan);
   run_on_pool(kernel, call.arguments(prepared, state.get()));
+  // Both are compared: this memory may be that of an earlier check, with the second inputs in it.
+  KernelCheck check = check_results(call, workload, first);
+  if (!check.problem.empty()) {
+    check.problem = "where other inputs may have been: " + check.problem;
+    return check;
+  }
   call.refill(kernel, workload, second);
   call.poison(kNan);
   run_on_pool(kernel, call.arguments(prepared, state.get()));
-  KernelCheck check = check_results(call, workload, second);
+  check = check_results(call, workload, second);
   if (!check.problem.empty()) check.problem = "with other inputs at the same place: " + check.problem;
   return check;
 }
