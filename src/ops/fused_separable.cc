@@ -12,33 +12,14 @@ namespace {
 
 constexpr const char* kInnerEpilogue = "inner_epilogue";
 
-/// Infers the first convolution on the fused node's own inputs, and keeps the result.
-class DepthwiseInfer final : public InferContext {
- public:
-  DepthwiseInfer(const Node& node, InferContext& outer) : InferContext(node), outer_(outer) {}
-  const ValueType& input(int i) const override { return outer_.input(position(i)); }
-  const Tensor* constant(int i) const override { return outer_.constant(position(i)); }
-  std::optional<std::vector<Dim>> content(int i) const override { return outer_.content(position(i)); }
-  void set_output(int, DType dtype, std::optional<Shape> shape) override { result = {dtype, std::move(shape)}; }
-  void set_content(int, std::vector<Dim>) override {}
-  std::vector<ValueType> infer_subgraph(const Graph& graph, std::span<const ValueType> inputs) override {
-    return outer_.infer_subgraph(graph, inputs);
-  }
-
-  ValueType result;
-
- private:
-  static int position(int i) { return i == 2 ? static_cast<int>(kDepthwiseBias) : i; }
-
-  InferContext& outer_;
-};
-
 void infer_fused_separable(InferContext& context) {
   const SeparableParts parts = separable_parts(context.node(), kNoValue);
   for (const EpilogueStep& step : parse_epilogue(parts.depthwise.attributes))
     if (step.is_binary()) context.fail("the inner epilogue has a step '{}' with an operand", to_text(step));
   check_operands(context, parse_epilogue(context.node().attributes), kSeparableOperands);
-  DepthwiseInfer inner(parts.depthwise, context);
+  constexpr int kBias = 2;  // of a convolution
+  const auto position = [](int i) { return i == kBias ? static_cast<int>(kDepthwiseBias) : i; };
+  PartInfer inner(parts.depthwise, context, position);
   require_op(parts.depthwise).infer(inner);
   const auto& weights = context.shape(kPointwiseWeights);
   std::optional<Shape> shape = inner.result.shape;

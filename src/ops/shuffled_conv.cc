@@ -21,27 +21,6 @@ constexpr size_t kChannelAxis = 1;
 constexpr size_t kConvBias = 2;  // of Conv itself
 constexpr int kMostOutputs = 2;
 
-/// Infers the convolution on the fused node's own inputs, and keeps the result.
-class ConvInfer final : public InferContext {
- public:
-  ConvInfer(const Node& conv, InferContext& outer) : InferContext(conv), outer_(outer) {}
-  const ValueType& input(int i) const override { return outer_.input(position(i)); }
-  const Tensor* constant(int i) const override { return outer_.constant(position(i)); }
-  std::optional<std::vector<Dim>> content(int i) const override { return outer_.content(position(i)); }
-  void set_output(int, DType dtype, std::optional<Shape> shape) override { result = {dtype, std::move(shape)}; }
-  void set_content(int, std::vector<Dim>) override {}
-  std::vector<ValueType> infer_subgraph(const Graph& graph, std::span<const ValueType> inputs) override {
-    return outer_.infer_subgraph(graph, inputs);
-  }
-
-  ValueType result;
-
- private:
-  static int position(int i) { return i < static_cast<int>(kShuffledBeside) ? i : i + 1; }
-
-  InferContext& outer_;
-};
-
 /// Channels of each output, of so many in all.
 std::vector<int64_t> parts_of(const OpContext& context, int64_t channels) {
   const auto parts = attribute_or<std::vector<int64_t>>(context.node().attributes, kSplit, {channels});
@@ -62,7 +41,8 @@ void infer_shuffled(InferContext& context) {
   check_operands(context, parse_epilogue(context.node().attributes), kShuffledOperands);
   static_cast<void>(turn_of_convolution(context.node()));
   const ShuffledParts parts = shuffled_parts(context.node(), kNoValue);
-  ConvInfer inner(parts.conv, context);
+  const auto position = [](int i) { return i < static_cast<int>(kShuffledBeside) ? i : i + 1; };
+  PartInfer inner(parts.conv, context, position);
   require_op(parts.conv).infer(inner);
   std::optional<Shape> shape = inner.result.shape;
   const ValueType& beside = context.input(kShuffledBeside);
