@@ -119,8 +119,10 @@ int64_t attention_scratch_bytes(const AttentionProblem& problem, const Attention
   const int64_t padded = rounded_up(problem.attributes.value_size, choice.lanes);
   const int64_t group = choice.group_tiles * choice.tile_rows, size = problem.attributes.head_size;
   int64_t floats = 0;
-  for (const int64_t part : {choice.key_block * size, choice.key_block * padded, group * choice.key_block,
-                             choice.queries * padded, choice.queries, choice.queries, group, group * size})
+  for (const int64_t part :
+       {choice.key_block * size, choice.key_block * padded, group * choice.key_block, choice.queries * padded,
+        choice.queries + choice.lanes, choice.queries + choice.lanes, group + choice.lanes, group + choice.lanes,
+        group + choice.lanes, group * size})
     floats += rounded_up(part, 16);
   return floats * static_cast<int64_t>(sizeof(float));
 }

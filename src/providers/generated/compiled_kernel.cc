@@ -1,10 +1,13 @@
 #include "providers/generated/compiled_kernel.h"
 
 #include "base/hash.h"
+#include "base/parallel.h"
+#include "base/spin_barrier.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <deque>
 
 namespace attune {
 
@@ -46,8 +49,21 @@ void CompiledKernel::run(const KernelArguments& arguments, int64_t begin, int64_
   if (arguments.prepared.size() > kMostPrepared)
     throw InternalError("a generated kernel packs more than {} tensors", kMostPrepared);
   std::ranges::transform(arguments.prepared, prepared.begin(), [](const Tensor& tensor) { return tensor.bytes(); });
+  if (kernel_.team) return run_by_team(arguments, prepared.data());
   function_(reinterpret_cast<const void* const*>(arguments.inputs.data()),
             reinterpret_cast<void* const*>(arguments.outputs.data()), prepared.data(), arguments.workspace, begin, end);
+}
+
+void CompiledKernel::run_by_team(const KernelArguments& arguments, const void* const* prepared) const {
+  const KernelTeam& team = *kernel_.team;
+  const auto meet = [](void* barrier) { static_cast<SpinBarrier*>(barrier)->wait(); };
+  std::deque<SpinBarrier> barriers;  // they cannot be moved
+  auto* header = reinterpret_cast<TeamBarrier*>(arguments.workspace);
+  for (int group = 0; group < team.groups; ++group) header[group] = {meet, &barriers.emplace_back(team.members)};
+  run_team(std::min(team.groups * team.members, thread_count()), [&](int rank, int size) {
+    function_(reinterpret_cast<const void* const*>(arguments.inputs.data()),
+              reinterpret_cast<void* const*>(arguments.outputs.data()), prepared, arguments.workspace, rank, size);
+  });
 }
 
 }  // namespace attune

@@ -22,6 +22,8 @@ class CompiledKernel final : public Kernel {
   void run(const KernelArguments& arguments, int64_t begin, int64_t end) const override;
 
  private:
+  void run_by_team(const KernelArguments& arguments, const void* const* prepared) const;
+
   GeneratedKernel kernel_;
   std::vector<std::byte> artifact_;             // hash of the text, then the object
   std::shared_ptr<const LoadedObject> loaded_;  // shared by type: what loading returns

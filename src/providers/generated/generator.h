@@ -9,11 +9,18 @@
 
 namespace attune {
 
+/// Threads that run a kernel together, in groups that meet. Fewer may come; the text then meets nobody.
+struct KernelTeam {
+  int groups = 1;
+  int members = 1;  // of each group
+};
+
 /// Text with what the runtime has to know of it.
 struct GeneratedKernel {
   GeneratedSource source;
   int64_t task_count = 1;
   int64_t workspace_bytes = 0;  // shared by all tasks
+  std::optional<KernelTeam> team;  // one task that a team runs; nothing: tasks that know nothing of each other
   int in_place_input = -1;      // as Kernel::in_place_input
   std::vector<int> taken_over;  // inputs that `prepare` packs, so that run() gets nullptr for them
   std::function<std::vector<Tensor>(std::span<const Tensor* const>)> prepare;  // as Kernel::prepare; may be empty

@@ -5,6 +5,7 @@
 #include "providers/generated/cube_strided_gradient.h"
 #include "providers/generated/cube_weight_gradient.h"
 #include "providers/generated/generator.h"
+#include "providers/generated/recurrent.h"
 #include "providers/generated/vector_chain.h"
 #include "providers/generated/vector_chain_rows.h"
 #include "providers/generated/vector_gather.h"
@@ -36,11 +37,12 @@ std::span<const Generator* const> generators() {
   static const VectorRowsGenerator rows;
   static const VectorChainGenerator chain;
   static const VectorChainRowsGenerator chain_rows;
+  static const RecurrentGenerator recurrent;
   static const Generator* const list[] = {
       &cube_winograd,   &cube_bands, &cube_tiles, &cube_rows,      &cube_vectors,
       &cube_depthwise,  &map,        &rows,       &reduce,         &permute,
       &attention,       &chain,      &chain_rows, &cube_separable, &strided_gradient,
-      &weight_gradient, &parts,      &gather,     &cube_shuffled};
+      &weight_gradient, &parts,      &gather,     &cube_shuffled, &recurrent};
   return list;
 }
 

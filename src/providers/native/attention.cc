@@ -1,11 +1,11 @@
 #include "providers/native/attention.h"
 
 #include "base/parallel.h"
+#include "base/task_shares.h"
 #include "ops/fused_attention.h"
 #include "providers/native/attention_loops.h"
 
 #include <algorithm>
-#include <atomic>
 #include <charconv>
 
 namespace attune::native {
@@ -71,10 +71,11 @@ class AttentionKernel final : public Kernel {
   void run(const KernelArguments& arguments, int64_t, int64_t) const override {
     const int64_t tasks = problem_.batch * problem_.attributes.heads * blocks_;
     const int64_t scratch = loops_.workspace_floats(block_);
-    std::atomic<int64_t> next = 0;
-    run_team(static_cast<int>(std::min<int64_t>(tasks, std::min(threads_, thread_count()))), [&](int rank, int) {
+    const int members = static_cast<int>(std::min<int64_t>(tasks, std::min(threads_, thread_count())));
+    TaskShares shares(tasks, members);
+    run_team(members, [&](int rank, int) {
       float* workspace = reinterpret_cast<float*>(arguments.workspace) + rank * scratch;
-      for (int64_t task = next++; task < tasks; task = next++) run_task(arguments, task, workspace);
+      for (int64_t task = shares.take(rank); task >= 0; task = shares.take(rank)) run_task(arguments, task, workspace);
     });
   }
 

@@ -29,7 +29,7 @@ ALWAYS_INLINE Vector weight_of(Vector x) {
 
 /// Where the parts of the workspace begin.
 struct Scratch {
-  float *keys, *values, *scores, *results, *largest, *sums, *factors, *queries;
+  float *keys, *values, *scores, *results, *largest, *sums, *most, *factors, *inverse, *queries;
   int64_t floats;
 
   explicit Scratch(const AttentionBlock& block) {
@@ -44,9 +44,11 @@ struct Scratch {
     values = take(kKeyBlock * padded);
     scores = take(kGroupRows * kKeyBlock);
     results = take(block.queries * padded);
-    largest = take(block.queries);
-    sums = take(block.queries);
-    factors = take(kGroupRows);
+    largest = take(block.queries + LANES);  // of rows that are read a vector at a time
+    sums = take(block.queries + LANES);
+    most = take(kGroupRows + LANES);
+    factors = take(kGroupRows + LANES);
+    inverse = take(kGroupRows + LANES);
     queries = take(block.element == AttentionElement::f32 ? 0 : kGroupRows * block.head_size);
     floats = at;
   }
@@ -89,7 +91,7 @@ template <class T> class Attention {
     const bool skips = b_.causal && b_.added == nullptr;
     attend(skips);
     if (skips && b_.fill > -kInfinity && !hidden_vanish()) attend(false);
-    finish();
+    if (!written_) finish();
   }
 
  private:
@@ -101,7 +103,7 @@ template <class T> class Attention {
   }
 
   void attend(bool skips) {
-    for (int64_t i = 0; i < b_.queries; ++i) scratch_.largest[i] = -kInfinity, scratch_.sums[i] = 0;
+    for (int64_t i = 0; i < b_.queries + LANES; ++i) scratch_.largest[i] = -kInfinity, scratch_.sums[i] = 0;
     const int64_t end = skips ? clamped(b_.first_visible + b_.queries - 1, b_.keys) : b_.keys;
     if (end == 0) clear_results();
     for (int64_t first = 0; first < end; first += kKeyBlock) {
@@ -109,6 +111,8 @@ template <class T> class Attention {
       pack_keys(static_cast<const T*>(b_.k) + first * b_.k_stride, b_.k_stride, count, b_.head_size, scratch_.keys);
       pack_values(static_cast<const T*>(b_.v) + first * b_.v_stride, b_.v_stride, count, b_.value_size,
                   scratch_.values);
+      // Where nothing comes after a block, its tiles are the results.
+      written_ = kWritesTiles && b_.value_size % LANES == 0 && first + count == end && (first == 0 || !skips);
       for (int64_t row = 0; row < b_.queries; row += kGroupRows) {
         const int64_t rows = lower(kGroupRows, b_.queries - row);
         const int64_t seen = skips ? clamped(b_.first_visible + row + rows - 1 - first, count) : count;
@@ -125,16 +129,21 @@ template <class T> class Attention {
   /// Queries [row, row + rows) with the first `seen` keys of a block of `count` that begins at key `first`.
   void attend_group(int64_t row, int64_t rows, int64_t first, int64_t count, int64_t seen) {
     if (seen == 0 && first > 0) return;
-    score(row, rows, count, seen);
+    score(row, rows, first, count, seen);
     for (int64_t i = 0; i < rows; ++i) {
       float* scores = scratch_.scores + i * kKeyBlock;
       mask(scores, row + i, first, seen);
-      weigh(scores, row + i, seen, scratch_.factors[i]);
+      scratch_.most[i] = largest_score(scores, seen);
     }
+    rescale(row, rows);
+    for (int64_t i = 0; i < rows; ++i)
+      scratch_.sums[row + i] += weigh(scratch_.scores + i * kKeyBlock, seen, scratch_.most[i]);
+    if (written_)
+      for (int64_t i = 0; i < rows; i += LANES) store(scratch_.inverse + i, 1.0F / load(scratch_.sums + row + i));
     add_values(row, rows, first, count, seen);
   }
 
-  void score(int64_t row, int64_t rows, int64_t count, int64_t seen) {
+  void score(int64_t row, int64_t rows, int64_t first, int64_t count, int64_t seen) {
     int64_t stride = b_.q_stride;
     const float* q = queries_from(row, rows, stride);
     const float* panel = scratch_.keys;
@@ -146,6 +155,9 @@ template <class T> class Attention {
           tile.clear();
           tile.multiply(q + i * stride, stride, b_.head_size, panel);
           tile.scale(b_.scale);
+          if (key < keys_masked_in_tiles(count))
+            tile.add_from(static_cast<const float*>(b_.added) + (row + i) * b_.mask_row_stride + first + key,
+                          b_.mask_row_stride);
           tile.store_to(scratch_.scores + i * kKeyBlock + key, kKeyBlock);
         });
       panel += b_.head_size * width;
@@ -166,8 +178,15 @@ template <class T> class Attention {
     }
   }
 
+  /// Keys of a block that a mask in f32 is added to while their scores are in registers: those of whole panels.
+  int64_t keys_masked_in_tiles(int64_t count) const {
+    if (!kWritesTiles || b_.added == nullptr || b_.mask_column_stride != 1 || b_.causal) return 0;
+    return count % LANES == 0 ? count : count / kPanel * kPanel;
+  }
+
   /// What hides a key, or adds to its score; beyond the last key up to a whole vector nothing is to be seen.
   void mask(float* __restrict scores, int64_t query, int64_t first, int64_t seen) {
+    const int64_t done = keys_masked_in_tiles(seen);
     if (b_.causal)
       for (int64_t j = clamped(b_.first_visible + query - first, seen); j < seen; ++j) scores[j] = b_.fill;
     const int64_t at = query * b_.mask_row_stride + first * b_.mask_column_stride;
@@ -185,27 +204,40 @@ template <class T> class Attention {
       if (b_.mask_column_stride == 0)
         for (int64_t j = 0; j < seen; ++j) scores[j] += as_float(*added);
       else
-        for (int64_t j = 0; j < seen; ++j) scores[j] += as_float(added[j]);
+        for (int64_t j = done; j < seen; ++j) scores[j] += as_float(added[j]);
     }
     for (int64_t j = seen; j < rounded_up(seen, LANES); ++j) scores[j] = -kInfinity;
   }
 
-  /// Scores to weights, which sums and results of earlier blocks are made comparable with by `factor`.
-  void weigh(float* scores, int64_t query, int64_t seen, float& factor) {
+  static float largest_score(const float* scores, int64_t seen) {
     Vector most = Vector{} - kInfinity;
     for (int64_t j = 0; j < seen; j += LANES) most = larger(load(scores + j), most);
-    const float before = scratch_.largest[query], now = largest_of(larger(most, Vector{} + before));
-    // Where nothing is visible yet, every weight is 0, and not exp(-infinity + infinity).
-    const float reference = now == -kInfinity ? 0.0F : now;
+    return largest_of(most);
+  }
+
+  /// Makes sums of earlier blocks comparable with those of this one, and says by which factors results become so.
+  void rescale(int64_t row, int64_t rows) {
+    for (int64_t i = 0; i < rows; i += LANES) {
+      const Vector before = load(scratch_.largest + row + i), now = larger(load(scratch_.most + i), before);
+      // Where nothing is visible yet, every weight is 0, and not exp(-infinity + infinity).
+      const Vector reference = now == Vector{} - kInfinity ? Vector{} : now;
+      const Vector factor = weight_of(before - reference);
+      store(scratch_.most + i, reference);
+      store(scratch_.factors + i, factor);
+      store_some(scratch_.largest + row + i, now, rows - i);
+      store_some(scratch_.sums + row + i, load(scratch_.sums + row + i) * factor, rows - i);
+    }
+  }
+
+  /// Scores to weights; returns their sum.
+  static float weigh(float* scores, int64_t seen, float reference) {
     Vector sum{};
     for (int64_t j = 0; j < seen; j += LANES) {
       const Vector weights = weight_of(load(scores + j) - reference);
       store(scores + j, weights);
       sum += weights;
     }
-    factor = weight_of(Vector{} + (before - reference))[0];
-    scratch_.largest[query] = now;
-    scratch_.sums[query] = scratch_.sums[query] * factor + sum_of(sum);
+    return sum_of(sum);
   }
 
   void add_values(int64_t row, int64_t rows, int64_t first, int64_t count, int64_t seen) {
@@ -222,7 +254,12 @@ template <class T> class Attention {
           else
             tile.load_scaled(results, padded, scratch_.factors + i);
           tile.multiply(scratch_.scores + i * kKeyBlock, kKeyBlock, seen, panel);
-          tile.store_to(results, padded);
+          if (written_) {
+            tile.scale_rows(scratch_.inverse + i);
+            tile.store_to(static_cast<float*>(b_.y) + (row + i) * b_.y_stride + column, b_.y_stride);
+          } else {
+            tile.store_to(results, padded);
+          }
         });
       panel += count * width;
     }
@@ -238,8 +275,11 @@ template <class T> class Attention {
     }
   }
 
+  static constexpr bool kWritesTiles = sizeof(T) == sizeof(float);  // of results as they are in memory
+
   const AttentionBlock& b_;
   Scratch scratch_;
+  bool written_ = false;  // the last block of keys has written the results
 };
 
 }  // namespace

@@ -16,6 +16,7 @@ template <int kVectors> struct RowTile {
   ALWAYS_INLINE void load_from(const float* p) { first = load(p), rest.load_from(p + LANES); }
   ALWAYS_INLINE void store_to(float* p) const { store(p, first), rest.store_to(p + LANES); }
   ALWAYS_INLINE void scale(float x) { first = first * x, rest.scale(x); }
+  ALWAYS_INLINE void add_from(const float* p) { first += load(p), rest.add_from(p + LANES); }
   ALWAYS_INLINE void add_scaled(float x, const RowTile& w) { first += x * w.first, rest.add_scaled(x, w.rest); }
 };
 template <> struct RowTile<0> {
@@ -23,6 +24,7 @@ template <> struct RowTile<0> {
   ALWAYS_INLINE void load_from(const float*) {}
   ALWAYS_INLINE void store_to(float*) const {}
   ALWAYS_INLINE void scale(float) {}
+  ALWAYS_INLINE void add_from(const float*) {}
   ALWAYS_INLINE void add_scaled(float, const RowTile&) {}
 };
 
@@ -36,6 +38,8 @@ template <int kRows, int kVectors> struct Tile {
   }
   ALWAYS_INLINE void store_to(float* p, int64_t stride) const { first.store_to(p), rest.store_to(p + stride, stride); }
   ALWAYS_INLINE void scale(float x) { first.scale(x), rest.scale(x); }
+  ALWAYS_INLINE void scale_rows(const float* factors) { first.scale(*factors), rest.scale_rows(factors + 1); }
+  ALWAYS_INLINE void add_from(const float* p, int64_t stride) { first.add_from(p), rest.add_from(p + stride, stride); }
   ALWAYS_INLINE void add(const float* a, int64_t stride, const RowTile<kVectors>& w) {
     first.add_scaled(*a, w), rest.add(a + stride, stride, w);
   }
@@ -53,6 +57,8 @@ template <int kVectors> struct Tile<0, kVectors> {
   ALWAYS_INLINE void load_scaled(const float*, int64_t, const float*) {}
   ALWAYS_INLINE void store_to(float*, int64_t) const {}
   ALWAYS_INLINE void scale(float) {}
+  ALWAYS_INLINE void scale_rows(const float*) {}
+  ALWAYS_INLINE void add_from(const float*, int64_t) {}
   ALWAYS_INLINE void add(const float*, int64_t, const RowTile<kVectors>&) {}
 };
 

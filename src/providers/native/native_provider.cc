@@ -7,6 +7,7 @@
 #include "providers/native/recurrent.h"
 #include "providers/native/split.h"
 #include "providers/native/squeeze_excite.h"
+#include "providers/recurrent_layer.h"
 
 #include <algorithm>
 
@@ -38,7 +39,7 @@ std::string NativeProvider::environment() const { return fmt::format("loops {}",
 std::variant<Offer, Refusal> NativeProvider::offer(const Workload& workload) const {
   if (const Fixed* fixed = find_fixed(workload)) return fixed->offer(workload);
   if (native::is_attention(workload)) return native::offer_attention(workload);
-  if (!native::is_recurrent(workload)) return refuse("there is no native kernel for operator '{}'", workload.op);
+  if (!is_recurrent(workload)) return refuse("there is no native kernel for operator '{}'", workload.op);
   return native::offer_recurrent(workload);
 }
 
@@ -50,7 +51,7 @@ std::unique_ptr<Kernel> NativeProvider::build(const Workload& workload, const Co
     return fixed->build(workload);
   }
   if (native::is_attention(workload)) return native::build_attention(workload, config);
-  if (!native::is_recurrent(workload)) throw UserError("there is no native kernel for {}", workload.key());
+  if (!is_recurrent(workload)) throw UserError("there is no native kernel for {}", workload.key());
   return native::build_recurrent(workload, config);
 }
 

@@ -99,10 +99,6 @@ std::vector<Config> with_multiply(const std::vector<Config>& configs, const Recu
 
 }  // namespace
 
-bool is_recurrent(const Workload& workload) {
-  return workload.domain.empty() && (workload.op == "LSTM" || workload.op == "GRU");
-}
-
 std::variant<Offer, Refusal> offer_recurrent(const Workload& workload) {
   const auto shape = recurrent_shape(workload);
   if (const auto* refusal = std::get_if<Refusal>(&shape)) return *refusal;

@@ -6,7 +6,6 @@
 
 namespace attune::native {
 
-bool is_recurrent(const Workload& workload);
 std::variant<Offer, Refusal> offer_recurrent(const Workload& workload);
 std::unique_ptr<Kernel> build_recurrent(const Workload& workload, const Config& config);
 

@@ -1,17 +1,16 @@
 // What LSTM and GRU layers are made of: their sizes, where their gates go, and what the native kernel refuses.
 #pragma once
 
-#include "kernel/provider.h"
 #include "providers/native/cell_loops.h"
+#include "providers/recurrent_layer.h"
 
 #include <algorithm>
 #include <array>
 
 namespace attune::native {
 
-// Positions among the operator's inputs and outputs.
-inline constexpr size_t kX = 0, kW = 1, kR = 2, kB = 3, kLengths = 4, kInitialH = 5, kInitialC = 6, kPeepholes = 7;
-inline constexpr size_t kY = 0, kLastH = 1, kLastC = 2;
+using recurrent::kB, recurrent::kInitialC, recurrent::kInitialH, recurrent::kR, recurrent::kW, recurrent::kX;
+using recurrent::kLastC, recurrent::kLastH, recurrent::kY;
 
 /// Which of the loops' gates each gate of ONNX's weights goes to.
 struct GatePlaces {
@@ -24,12 +23,8 @@ inline constexpr GatePlaces kGruPlaces{{0, 1, 2}, {0, 1, 3}, 3};  // what is nob
 /// Rows of input that are projected at a time: enough to reuse a panel, few enough to stay in the cache.
 inline constexpr int64_t kChunkRows = 96;
 
-struct RecurrentShape {
-  int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 0;
+struct RecurrentShape : RecurrentLayer {
   int64_t lanes = 0, panels = 0;
-  bool reverse = false;  // the first direction
-  bool gru = false;
-  bool reset_first = false;  // a GRU's reset gate comes before the product with the old state
 
   const GatePlaces& places() const { return gru ? kGruPlaces : kLstmPlaces; }
 

@@ -51,6 +51,21 @@ template <class T> ALWAYS_INLINE void store_some(T* p, Vector v, int64_t count) 
   for (int64_t i = 0; i < count; ++i) p[i] = elements[i];
 }
 
+#if LANES == 16 && defined(__AVX512F__)
+/// exp(x) for x in [-87, 88], to 2 units in the last place: 2^n 2^r with |r| <= 1/2, log2(e) in two parts.
+ALWAYS_INLINE Vector exponential(Vector x) {
+  const Vector n = __builtin_ia32_rndscaleps_mask(x * 1.44269502F, 8, Vector{}, -1, 4);  // to the nearest integer
+  const Vector r = x * 1.92596303e-8F + (x * 1.44269502F - n);
+  Vector p = Vector{} + 1.53707049e-4F;
+  p = p * r + 1.33998482e-3F;
+  p = p * r + 9.61837359e-3F;
+  p = p * r + 5.55032901e-2F;
+  p = p * r + 2.40226477e-1F;
+  p = p * r + 6.93147182e-1F;
+  p = p * r + 1.0F;
+  return __builtin_ia32_scalefps512_mask(p, n, Vector{}, -1, 4);
+}
+#else
 /// exp(x) for x in [-87, 88], to 2 units in the last place: 2^n times a polynomial over ±ln(2)/2.
 ALWAYS_INLINE Vector exponential(Vector x) {
   const Vector kRound = Vector{} + 12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer
@@ -68,6 +83,7 @@ ALWAYS_INLINE Vector exponential(Vector x) {
   const IntVector scale = (__builtin_convertvector(n, IntVector) + 127) << 23;
   return p * (Vector)scale;
 }
+#endif
 
 inline Vector sigmoid(Vector x) {
   const Vector bounded = larger(smaller(x, Vector{} + 30.0F), Vector{} - 80.0F);
