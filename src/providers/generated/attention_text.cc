@@ -39,6 +39,7 @@ typedef long int64_t;
 #define ROWS_USED {rows_used}
 #define KEY_VECTORS_USED {key_vectors_used}
 #define VALUE_VECTORS_USED {value_vectors_used}
+#define ON_TILE_REGISTERS {on_tile_registers}
 
 )";
 
@@ -47,7 +48,7 @@ extern "C" __attribute__((visibility("default"))) void attention({parameters}) {
   using namespace attune::native;
   typedef {type} Element;
   alignas(64) float scratch[{scratch}];
-  for (long task = begin; task < end; ++task) {
+{registers}  for (long task = begin; task < end; ++task) {
     const long first = ({blocks} - 1 - task % {blocks}) * {queries};
     const long h = task / {blocks} % {heads}, b = task / {blocks} / {heads};
     AttentionBlock block;
@@ -62,7 +63,7 @@ extern "C" __attribute__((visibility("default"))) void attention({parameters}) {
     block.scale = {scale};
 {mask}    block.causal = {causal}, block.first_visible = {first_visible} + first, block.fill = {fill};
     block.workspace = scratch;
-    Attention<Element>(block).run();
+    Attention<Element, {products}>(block).run();
   }
 }
 )";
@@ -115,12 +116,15 @@ int64_t attention_tasks(const AttentionProblem& problem, const AttentionChoice& 
 }
 
 int64_t attention_scratch_bytes(const AttentionProblem& problem, const AttentionChoice& choice) {
-  // As Scratch of attention_loops_body.h.
+  // As Scratch of attention_products.h, or more.
   const int64_t padded = rounded_up(problem.attributes.value_size, choice.lanes);
-  const int64_t group = choice.group_tiles * choice.tile_rows, size = problem.attributes.head_size;
+  const int64_t group = choice.group_tiles * choice.tile_rows, head = problem.attributes.head_size;
+  const bool on_tiles = choice.products == AttentionProducts::tiles;
+  const int64_t size = on_tiles ? std::max(rounded_up(head, 32) / 2, head) : head;
   int64_t floats = 0;
   for (const int64_t part :
-       {choice.key_block * size, choice.key_block * padded, group * choice.key_block, choice.queries * padded,
+       {choice.key_block * size, choice.key_block * padded, group * choice.key_block,
+        rounded_up(choice.queries, 16) * padded,
         choice.queries + choice.lanes, choice.queries + choice.lanes, group + choice.lanes, group + choice.lanes,
         group + choice.lanes, group * size})
     floats += rounded_up(part, 16);
@@ -132,6 +136,8 @@ GeneratedSource emit_attention(const Workload& workload, const AttentionChoice& 
   const AttentionAttributes& attributes = problem.attributes;
   const auto number = [](int64_t value) { return std::to_string(value); };
   const bool wide = workload.input(0).dtype == DType::f32;
+  const bool in_pairs = choice.products != AttentionProducts::wide;
+  const bool on_tiles = choice.products == AttentionProducts::tiles;
   std::vector<std::pair<std::string_view, std::string>> values = {
       {"lanes", number(choice.lanes)},
       {"tile_rows", number(choice.tile_rows)},
@@ -142,6 +148,9 @@ GeneratedSource emit_attention(const Workload& workload, const AttentionChoice& 
       {"key_vectors_used", number(key_vectors_used(problem, choice))},
       {"value_vectors_used", number(vectors_used(attributes.value_size, choice))},
       {"parameters", std::string(codegen::kEntryParameters)},
+      {"on_tile_registers", on_tiles ? "1" : "0"},
+      {"registers", on_tiles ? "  const TileRegisters registers;\n" : ""},
+      {"products", in_pairs ? "PairProducts" : "WideProducts<Element>"},
       {"type", wide ? "float" : "uint16_t"},
       {"element", wide ? "f32" : "bf16"},
       {"scratch", number(attention_scratch_bytes(problem, choice) / static_cast<int64_t>(sizeof(float)))},
@@ -171,8 +180,11 @@ GeneratedSource emit_attention(const Workload& workload, const AttentionChoice& 
   GeneratedSource source;
   source.entry = "attention";
   source.text = header + fill_in(kTypes, values);
-  for (const std::string_view part : {kVectorMathText, kAttentionBlockText, kAttentionTilesText, kAttentionBodyText})
+  for (const std::string_view part :
+       {kVectorMathText, kAttentionBlockText, kAttentionTilesText, kAttentionProductsText})
     source.text += without_directives(part);
+  if (in_pairs) source.text += without_directives(kAttentionPairsText);
+  source.text += without_directives(kAttentionBodyText);
   source.text += fill_in(kEntry, values);
   return source;
 }

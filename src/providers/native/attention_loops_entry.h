@@ -4,7 +4,10 @@
 namespace attune::native {
 namespace {
 
-int64_t workspace_floats(const AttentionBlock& block) { return Scratch(block).floats; }
+int64_t workspace_floats(const AttentionBlock& block) {
+  return block.element == AttentionElement::f32 ? Scratch<WideProducts<float>>(block).floats
+                                                : Scratch<WideProducts<uint16_t>>(block).floats;
+}
 
 void attend(const AttentionBlock& block) {
   if (block.element == AttentionElement::f32)

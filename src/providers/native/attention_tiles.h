@@ -7,6 +7,8 @@
 namespace attune::native {
 namespace {
 
+ALWAYS_INLINE Vector plus_product(Vector sum, float x, Vector w) { return sum + x * w; }
+
 // Vectors are members with names, since compilers keep an array of them in memory.
 template <int kVectors> struct RowTile {
   Vector first;
@@ -17,7 +19,9 @@ template <int kVectors> struct RowTile {
   ALWAYS_INLINE void store_to(float* p) const { store(p, first), rest.store_to(p + LANES); }
   ALWAYS_INLINE void scale(float x) { first = first * x, rest.scale(x); }
   ALWAYS_INLINE void add_from(const float* p) { first += load(p), rest.add_from(p + LANES); }
-  ALWAYS_INLINE void add_scaled(float x, const RowTile& w) { first += x * w.first, rest.add_scaled(x, w.rest); }
+  template <class Left> ALWAYS_INLINE void add_product(Left x, const RowTile& w) {
+    first = plus_product(first, x, w.first), rest.add_product(x, w.rest);
+  }
 };
 template <> struct RowTile<0> {
   ALWAYS_INLINE void clear() {}
@@ -25,7 +29,7 @@ template <> struct RowTile<0> {
   ALWAYS_INLINE void store_to(float*) const {}
   ALWAYS_INLINE void scale(float) {}
   ALWAYS_INLINE void add_from(const float*) {}
-  ALWAYS_INLINE void add_scaled(float, const RowTile&) {}
+  template <class Left> ALWAYS_INLINE void add_product(Left, const RowTile&) {}
 };
 
 template <int kRows, int kVectors> struct Tile {
@@ -40,11 +44,11 @@ template <int kRows, int kVectors> struct Tile {
   ALWAYS_INLINE void scale(float x) { first.scale(x), rest.scale(x); }
   ALWAYS_INLINE void scale_rows(const float* factors) { first.scale(*factors), rest.scale_rows(factors + 1); }
   ALWAYS_INLINE void add_from(const float* p, int64_t stride) { first.add_from(p), rest.add_from(p + stride, stride); }
-  ALWAYS_INLINE void add(const float* a, int64_t stride, const RowTile<kVectors>& w) {
-    first.add_scaled(*a, w), rest.add(a + stride, stride, w);
+  template <class Left> ALWAYS_INLINE void add(const Left* a, int64_t stride, const RowTile<kVectors>& w) {
+    first.add_product(*a, w), rest.add(a + stride, stride, w);
   }
   /// Adds the product of `depth` columns of a and as many rows of the panel.
-  ALWAYS_INLINE void multiply(const float* a, int64_t stride, int64_t depth, const float* panel) {
+  template <class Left> ALWAYS_INLINE void multiply(const Left* a, int64_t stride, int64_t depth, const float* panel) {
     for (int64_t k = 0; k < depth; ++k, panel += kVectors * LANES) {
       RowTile<kVectors> w;
       w.load_from(panel);
@@ -59,7 +63,7 @@ template <int kVectors> struct Tile<0, kVectors> {
   ALWAYS_INLINE void scale(float) {}
   ALWAYS_INLINE void scale_rows(const float*) {}
   ALWAYS_INLINE void add_from(const float*, int64_t) {}
-  ALWAYS_INLINE void add(const float*, int64_t, const RowTile<kVectors>&) {}
+  template <class Left> ALWAYS_INLINE void add(const Left*, int64_t, const RowTile<kVectors>&) {}
 };
 
 // Tiles that occur, a bit for each number of rows and of vectors, of panels of keys and of values: text for known sizes

@@ -16,13 +16,15 @@ void check_outputs(const Workload& workload, const Example& example) {
   for (size_t i = 0; i < workload.outputs.size(); ++i) {
     if (!workload.outputs[i]) continue;
     const TensorSpec& spec = workload.output(i);
-    if (i < example.outputs.size() && example.outputs[i].dims() == spec.dims &&
-        example.outputs[i].dtype() == spec.dtype)
-      continue;
+    if (i >= example.outputs.size())
+      throw UserError("{} has {} outputs, and the workload states one more, {}; leave it out", workload.op,
+                      example.outputs.size(), to_text(spec));
+    const Tensor& made = example.outputs[i];
+    if (made.dims() == spec.dims && made.dtype() == spec.dtype) continue;
     throw UserError(
-        "made-up inputs of {} do not lead to an output {}; give the contents that decide it, as in "
+        "made-up inputs of {} lead to an output {}, not to {}; write that, or give the contents that decide it, as in "
         "'i64[2]* = [1, 3]'",
-        workload.op, to_text(spec));
+        workload.op, to_text(TensorSpec{.dtype = made.dtype(), .dims = made.dims()}), to_text(spec));
   }
 }
 
