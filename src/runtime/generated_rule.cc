@@ -31,10 +31,12 @@ bool adds_to_memory(const Workload& workload) {
 
 }  // namespace
 
-bool generated_pays(const Workload& workload, const Config& config) {
+bool generated_pays(const Workload& workload, const Config& config, InputShapes shapes) {
   constexpr int64_t kVector = 16, kMostTileChannels = 256;
   if (workload.op == "MatMul" || workload.op == "FusedMatMul")
     return has(config, "fetch_next", "1") || has(config, "tiles_fetch_next", "1");
+  if (is_by(config, "attention")) return has(config, "products", "pairs") || has(config, "products", "tiles");
+  if (is_by(config, "recurrent")) return shapes == InputShapes::fixed && workload.input(0).dtype == DType::f32;
   if (workload.op != "Conv" && workload.op != "FusedConv") return false;
   const TensorSpec &src = workload.input(0), &weights = workload.input(1);
   if (src.dtype != DType::bf16 || src.layout != Layout::nhwc || src.dims.size() != 4 || !weights.constant) return false;

@@ -56,11 +56,18 @@ int64_t open_steps(const Plan& plan) {
   return std::count_if(plan.steps.begin(), plan.steps.end(), [](const Step& step) { return !step.kernel; });
 }
 
+std::shared_ptr<const PlanOptions> suited_to(const Graph& graph, std::shared_ptr<const PlanOptions> options) {
+  if (input_shapes(graph) == options->input_shapes || options->input_shapes == InputShapes::open) return options;
+  auto suited = std::make_shared<PlanOptions>(*options);
+  suited->input_shapes = InputShapes::open;
+  return suited;
+}
+
 }  // namespace
 
 GraphSession::GraphSession(std::shared_ptr<const Graph> graph, std::shared_ptr<const PlanOptions> options,
                            ShapesBy shapes)
-    : graph_(std::move(graph)), options_(std::move(options)), shapes_(shapes) {}
+    : graph_(std::move(graph)), options_(suited_to(*graph_, std::move(options))), shapes_(shapes) {}
 
 std::shared_ptr<const Graph> GraphSession::with_known_branches(GraphFacts& facts, const InferOptions& infer) {
   std::shared_ptr<const Graph> current = graph_;

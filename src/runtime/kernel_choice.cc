@@ -84,7 +84,8 @@ bool is_worth_compiling(const Workload& workload) {
 
 }  // namespace
 
-KernelChoice choose_kernel(const Workload& workload, std::span<const Provider* const> providers) {
+KernelChoice choose_kernel(const Workload& workload, std::span<const Provider* const> providers,
+                           InputShapes shapes) {
   KernelChoice choice;
   for (const Provider* provider : providers) {
     const auto answer = provider->offer(workload);
@@ -106,11 +107,11 @@ KernelChoice choose_kernel(const Workload& workload, std::span<const Provider* c
       }
     }
     const bool better = provider->name() == "generated" && choice.provider != nullptr && choice.provider != provider &&
-                        !alternative.configs.empty() && generated_pays(workload, alternative.configs.front());
+                        !alternative.configs.empty() && generated_pays(workload, alternative.configs.front(), shapes);
     if (better && is_worth_compiling(workload)) {
       choice.provider = provider;
       choice.config = alternative.configs.front();
-      choice.reason = "generated kernels are faster for convolutions of this kind";
+      choice.reason = "generated kernels are faster for operators of this kind";
     }
     choice.alternatives.push_back(std::move(alternative));
   }

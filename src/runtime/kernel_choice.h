@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernel/provider.h"
+#include "runtime/input_shapes.h"
 #include "runtime/plan.h"
 
 #include <span>
@@ -16,6 +17,7 @@ struct KernelChoice {
   std::vector<Alternative> alternatives;
 };
 
-KernelChoice choose_kernel(const Workload& workload, std::span<const Provider* const> providers);
+KernelChoice choose_kernel(const Workload& workload, std::span<const Provider* const> providers,
+                           InputShapes shapes = InputShapes::fixed);
 
 }  // namespace attune

@@ -116,7 +116,7 @@ KernelChoice PlanBuilder::buildable(const Workload& workload, KernelChoice choic
     std::vector<const Provider*> others;
     std::ranges::copy_if(options_.providers, std::back_inserter(others),
                          [&](const Provider* one) { return one != choice.provider; });
-    KernelChoice other = choose_kernel(workload, others);
+    KernelChoice other = choose_kernel(workload, others, options_.input_shapes);
     if (other.provider == nullptr) throw;
     other.reason += fmt::format("; the generated kernel cannot be built: {}", error.what());
     return other;

@@ -221,7 +221,7 @@ NumericMode PlanOptions::mode_of(const Node& node) const {
 }
 
 KernelChoice PlanCache::choose(const Workload& workload, const PlanOptions& options) {
-  KernelChoice choice = choose_kernel(workload, options.providers);
+  KernelChoice choice = choose_kernel(workload, options.providers, options.input_shapes);
   const auto advice = options.advisor ? options.advisor->advise(workload) : std::nullopt;
   if (!advice) return choice;
   for (const Provider* provider : options.providers) {

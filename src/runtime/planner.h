@@ -3,6 +3,7 @@
 
 #include "kernel/provider.h"
 #include "runtime/advisor.h"
+#include "runtime/input_shapes.h"
 #include "runtime/kernel_choice.h"
 #include "runtime/layout_choice.h"
 #include "runtime/plan.h"
@@ -35,6 +36,7 @@ struct PlanOptions {
   std::map<std::string, Layout, std::less<>> node_layouts;  // of convolutions, by name: instead of that
   int64_t memory_limit_bytes = 0;                           // of arena and constants; 0: none
   RecordedSteps recorded;                                   // used for the steps whose workload is the same
+  InputShapes input_shapes = InputShapes::fixed;
   std::shared_ptr<const Advisor> advisor;  // shared: sessions of bodies ask it too; nullptr: rules decide
 
   NumericMode mode_of(const Node& node) const;

@@ -5,6 +5,7 @@
 #include "ops/shuffled_conv.h"
 #include "ops/squeeze_excite.h"
 #include "runtime/advisor.h"
+#include "runtime/input_shapes.h"
 #include "runtime/layout_policy.h"
 #include "runtime/unfuse_vector.h"
 #include "runtime/winograd_rule.h"
@@ -52,17 +53,10 @@ bool only_reference_serves(const Graph& graph, const GraphFacts& facts, const No
   return true;
 }
 
-bool has_open_inputs(const Graph& graph) {
-  const auto open = [&](ValueId id) { return !concrete(graph.value(id).shape); };
-  return std::any_of(graph.inputs.begin(), graph.inputs.end(), open) ||
-         std::any_of(graph.captures.begin(), graph.captures.end(),
-                     [&](const Capture& capture) { return open(capture.inner); });
-}
-
 /// Text of these has its sizes in it, so every new shape of the inputs would be compiled for, which takes as long as
 /// hundreds of runs save. Who asks for generated kernels or has measured this one gets it all the same.
 bool compiles_for_one_shape(const Graph& graph, const GraphFacts& facts, const Node& node, const PlanOptions& options) {
-  if (!(is_vector(node) || is_shuffled(node)) || !has_open_inputs(graph) ||
+  if (!(is_vector(node) || is_shuffled(node)) || input_shapes(graph) == InputShapes::fixed ||
       options.providers.front()->name() == "generated")
     return false;
   const auto workload = planned_workload(graph, facts, node, options);

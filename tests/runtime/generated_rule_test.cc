@@ -12,13 +12,13 @@ const Config kPlain{{"generator", "cube_vectors"}, {"fetch_next", "0"}};
 
 TEST(GeneratedRule, takes_products_whose_weights_stream) {
   const Workload product = parse_workload("MatMul@13(f32[128x768], f32[768x3072]*) -> (f32[128x3072]) {}");
-  EXPECT_TRUE(generated_pays(product, kStreaming));
-  EXPECT_FALSE(generated_pays(product, kPlain));
+  EXPECT_TRUE(generated_pays(product, kStreaming, InputShapes::fixed));
+  EXPECT_FALSE(generated_pays(product, kPlain, InputShapes::fixed));
 }
 
 TEST(GeneratedRule, leaves_f32_convolutions_to_the_library) {
   const Workload conv = parse_workload("Conv@11(f32[1x64x7x7]@nhwc, f32[64x64x1x1]*) -> (f32[1x64x7x7]@nhwc) {}");
-  EXPECT_FALSE(generated_pays(conv, kStreaming));
+  EXPECT_FALSE(generated_pays(conv, kStreaming, InputShapes::fixed));
 }
 
 TEST(GeneratedRule, leaves_residuals_that_no_cache_holds_to_kernels_that_add_in_place) {
@@ -30,8 +30,25 @@ TEST(GeneratedRule, leaves_residuals_that_no_cache_holds_to_kernels_that_add_in_
                     batch, epilogue));
   };
   constexpr int kLargerThanCaches = 4096;
-  EXPECT_FALSE(generated_pays(conv(kLargerThanCaches, "\"add 3\", \"relu\""), tiles));
-  EXPECT_TRUE(generated_pays(conv(kLargerThanCaches, "\"relu\""), tiles));
+  EXPECT_FALSE(generated_pays(conv(kLargerThanCaches, "\"add 3\", \"relu\""), tiles, InputShapes::fixed));
+  EXPECT_TRUE(generated_pays(conv(kLargerThanCaches, "\"relu\""), tiles, InputShapes::fixed));
+}
+
+TEST(GeneratedRule, takes_attention_in_bf16_where_pairs_are_multiplied) {
+  const Workload attention = parse_workload(
+      "attune::FusedAttention@1(bf16[1x128x768], bf16[1x128x768], bf16[1x128x768]) -> (bf16[1x128x12x64]) "
+      "{heads = 12, head_size = 64}");
+  EXPECT_TRUE(generated_pays(attention, {{"generator", "attention"}, {"products", "pairs"}}, InputShapes::open));
+  EXPECT_FALSE(generated_pays(attention, {{"generator", "attention"}, {"products", "wide"}}, InputShapes::fixed));
+  EXPECT_FALSE(generated_pays(attention, {{"generator", "attention"}}, InputShapes::fixed));
+}
+
+TEST(GeneratedRule, compiles_recurrent_layers_for_lasting_shapes) {
+  const Workload lstm =
+      parse_workload("LSTM@14(f32[32x1x64], f32[1x256x64]*, f32[1x256x64]*) -> (f32[32x1x1x64]) {hidden_size = 64}");
+  const Config config{{"generator", "recurrent"}};
+  EXPECT_TRUE(generated_pays(lstm, config, InputShapes::fixed));
+  EXPECT_FALSE(generated_pays(lstm, config, InputShapes::open));
 }
 
 }  // namespace
