@@ -1,6 +1,7 @@
 #include "codegen/isa.h"
 
 #include "base/error.h"
+#include "device/cpu/amx.h"
 #include "device/cpu/cpu_info.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ Isa detect() {
   if (!has({"avx2", "fma", "f16c"})) return Isa::baseline;
   if (!has({"avx512f", "avx512bw", "avx512dq", "avx512vl"})) return Isa::avx2;
   if (!has({"avx512_bf16"})) return Isa::avx512;
-  return has({"amx_tile", "amx_bf16"}) ? Isa::amx : Isa::avx512_bf16;
+  return has({"amx_tile", "amx_bf16"}) && request_amx() ? Isa::amx : Isa::avx512_bf16;
 }
 
 }  // namespace

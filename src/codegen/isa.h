@@ -17,7 +17,7 @@ enum class Isa {
 std::string_view isa_name(Isa isa);
 std::optional<Isa> parse_isa(std::string_view name);
 
-/// The widest that this process may use.
+/// The widest that this process may use; tile registers have been asked for.
 Isa detected_isa();
 
 /// The widest that generated code shall use: what was detected, or less where the environment variable ATTUNE_MAX_ISA

@@ -1,14 +1,12 @@
 #include "providers/native/cell_loops.h"
 
 #include "codegen/isa.h"
-#include "device/cpu/amx.h"
 
 namespace attune::native {
 
 const CellLoops& cell_loops() {
 #ifdef __x86_64__
-  static const bool has_tiles = usable_isa() >= Isa::amx && request_amx();
-  if (has_tiles) return kCellsAmx;
+  if (usable_isa() >= Isa::amx) return kCellsAmx;
   if (usable_isa() >= Isa::avx512) return kCellsAvx512;
   if (usable_isa() >= Isa::avx2) return kCellsAvx2;
 #endif
