@@ -7,8 +7,8 @@
 
 namespace attune {
 
-/// From run to run a member gets the same tasks, so what they write is still in its cache. Taking tasks from one counter
-/// instead made attention of BERT's size 1.2 times as slow on two threads (bench/kernels/attention.py).
+/// From run to run a member gets the same tasks, so what they write is still in its cache. Taking tasks from one
+/// counter instead made attention of BERT's size 1.2 times as slow on two threads (bench/kernels/attention.py).
 class TaskShares {
  public:
   TaskShares(int64_t tasks, int members) : shares_(static_cast<size_t>(members)) {

@@ -8,6 +8,7 @@
 #include "cli/verbs.h"
 #include "codegen/build_object.h"
 #include "codegen/compiler_module.h"
+#include "job/step_contents.h"
 #include "kernel/parse_workload.h"
 #include "providers/generated/generated_provider.h"
 #include "providers/providers.h"
@@ -40,17 +41,17 @@ bool is_workload(const std::string& text) {
   return text.find('@') != std::string::npos && text.find('(') != std::string::npos;
 }
 
-Workload find_workload(const KernelArguments& arguments) {
+tune::MeasureTask find_task(const KernelArguments& arguments) {
   if (is_workload(arguments.what)) {
     if (!arguments.node.empty()) throw UserError("--node chooses a step of a model; leave it out for a workload");
-    return parse_workload(arguments.what);
+    return {parse_workload(arguments.what), parse_workload_case(arguments.what).contents};
   }
   if (arguments.node.empty())
     throw UserError("name a step of the model with --node; 'attune why {}' lists them", arguments.what);
   const Session session = open_session(arguments.what, arguments.runner);
   const auto plan = session.plan(make_inputs(arguments.inputs, session.graph()));
   for (const Step& step : plan->steps)
-    if (step.label == arguments.node && step.kernel) return step.workload;
+    if (step.label == arguments.node && step.kernel) return {step.workload, step_contents(*plan, step)};
   throw UserError("no step is named '{}'; it may be folded or fused into another (run 'attune why {}' for all)",
                   arguments.node, arguments.what);
 }
@@ -99,7 +100,8 @@ void show_config(const GeneratedProvider& provider, const Workload& workload, co
 }
 
 /// Verified and timed in a process of its own, beside the kernel that planning would take.
-ExitCode try_config(const Workload& workload, const Config& config, const KernelArguments& arguments) {
+ExitCode try_config(const tune::MeasureTask& task, const Config& config, const KernelArguments& arguments) {
+  const Workload& workload = task.workload;
   std::vector<const Provider*> wanted;
   for (const std::string& name : arguments.runner.providers) wanted.push_back(&require_provider(name));
   if (wanted.empty()) wanted.assign(providers().begin(), providers().end());
@@ -110,7 +112,7 @@ ExitCode try_config(const Workload& workload, const Config& config, const Kernel
   tune::MeasurerOptions options;
   options.pin_workers = arguments.runner.pin;
   tune::Measurer measurer(options);
-  const tune::Measurement measured = measurer.measure({workload, {}}, usual, std::span(&candidate, 1));
+  const tune::Measurement measured = measurer.measure(task, usual, std::span(&candidate, 1));
   if (measured.trials.empty())
     throw UserError("the default of {} failed, so there is nothing to compare with: {}", workload.key(),
                     measured.anchor.message);
@@ -148,10 +150,11 @@ ExitCode try_config(const Workload& workload, const Config& config, const Kernel
 
 ExitCode run_kernel(const KernelArguments& arguments) {
   if (arguments.runner.threads > 0) set_thread_count(arguments.runner.threads);
-  const Workload workload = find_workload(arguments);
+  const tune::MeasureTask task = find_task(arguments);
+  const Workload& workload = task.workload;
   const GeneratedProvider provider;
   const Config config = chosen_config(provider, workload, arguments.settings);
-  if (arguments.show == Show::trial) return try_config(workload, config, arguments);
+  if (arguments.show == Show::trial) return try_config(task, config, arguments);
   if (arguments.show == Show::config) {
     show_config(provider, workload, config, arguments.format);
     return ExitCode::ok;

@@ -16,8 +16,8 @@ struct GeneratedSource {
 using GeneratedFunction = void (*)(const void* const* inputs, void* const* outputs, const void* const* prepared,
                                    void* workspace, long begin, long end);
 
-/// A kernel whose threads meet while they run is called once on each of a team, as member `begin` of `end`. Its workspace
-/// opens with a TeamBarrier for each group of threads that meet, in kTeamHeaderBytes.
+/// A kernel whose threads meet while they run is called once on each of a team, as member `begin` of `end`. Its
+/// workspace opens with a TeamBarrier for each group of threads that meet, in kTeamHeaderBytes.
 struct TeamBarrier {
   void (*meet)(void* barrier);  // returns when all of the group have come
   void* barrier;

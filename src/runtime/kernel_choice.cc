@@ -84,8 +84,7 @@ bool is_worth_compiling(const Workload& workload) {
 
 }  // namespace
 
-KernelChoice choose_kernel(const Workload& workload, std::span<const Provider* const> providers,
-                           InputShapes shapes) {
+KernelChoice choose_kernel(const Workload& workload, std::span<const Provider* const> providers, InputShapes shapes) {
   KernelChoice choice;
   for (const Provider* provider : providers) {
     const auto answer = provider->offer(workload);

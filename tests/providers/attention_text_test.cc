@@ -1,8 +1,8 @@
 // Attention on AMX tiles compiles on machines that cannot run it; what it computes is the conformance suite's, where
 // tiles are.
+#include "providers/generated/attention_text.h"
 #include "codegen/compile_text.h"
 #include "kernel/parse_workload.h"
-#include "providers/generated/attention_text.h"
 
 namespace attune::generated {
 namespace {

@@ -41,6 +41,10 @@ TEST(Measurer, verifies_and_times_what_the_providers_have) {
            "Slice@13(f32[10x8], i64[1]* = [2], i64[1]* = [9], i64[1]* = [0], i64[1]* = [3]) -> (f32[3x8]) {}",
            "QuantizeLinear@13(f32[64x64], f32[scalar]*, u8[scalar]*0) -> (u8[64x64]) {}",
            "attune::Reorder@1(f32[1x20x9x9]) -> (f32[1x20x9x9]@nchw16c) {}",
+           // Of weights between -1 and 1 layers of this size would be chaotic.
+           "LSTM@14(f32[64x1x32], f32[2x512x32]*, f32[2x512x128]*) -> (f32[64x2x1x128]) {direction=bidirectional, "
+           "hidden_size=128}",
+           "GRU@14(f32[64x1x32], f32[1x384x32]*, f32[1x384x128]*) -> (f32[64x1x1x128]) {hidden_size=128}",
        }) {
     const MeasureTask task = task_of(text);
     const std::vector<Trial> trials = all_trials(task.workload);

@@ -11,7 +11,8 @@ namespace {
 /// Gates are quotients of exponentials, so that products of them take one division: sigmoid(x) = 1 / (1 + e^-x),
 /// tanh(x) = (e^2x - 1) / (e^2x + 1). Bounds keep those products finite, and differ from the functions by less than f32
 /// resolves near 1: sigmoid(-40) is 4e-18, tanh(10) rounds to 1.
-constexpr const char* kGates = R"(// e^x to 2 units in the last place, x bounded. A NaN stays one: bounds that it does not exceed leave it, and the power of
+constexpr const char* kGates =
+    R"(// e^x to 2 units in the last place, x bounded. A NaN stays one: bounds that it does not exceed leave it, and the power of
 // two is multiplied, not added to the bits.
 static inline vf grown(vf x, float most) {
   const vf above = x > most ? (vf)most : x, c = above < -most ? (vf)-most : above;
@@ -205,9 +206,8 @@ class CellWriter {
         "static void fresh_{}x{}(const float* x, const T* w, const float* projected, const float* old, const float* "
         "update, {})",
         rows, panels, kResults);
-    write_products(rows, count, schedule_.chains, layer_.hidden, places_.units(), [&](int64_t row, int64_t v) {
-      return fmt::format("load(projected + {})", projected(row, v));
-    });
+    write_products(rows, count, schedule_.chains, layer_.hidden, places_.units(),
+                   [&](int64_t row, int64_t v) { return fmt::format("load(projected + {})", projected(row, v)); });
     for (int64_t row = 0; row < rows; ++row)
       for (int64_t v = 0; v < count; ++v) {
         text_.open("");

@@ -23,8 +23,8 @@ struct RecurrentLayerText {
   RecurrentCell cell = RecurrentCell::lstm;
   Element element = Element::f32;  // of all operands; what is summed up and remembered is f32
   int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 0;
-  bool reverse = false;                              // the first direction
-  int initial_h = -1, initial_c = -1;                // among the inputs
+  bool reverse = false;                // the first direction
+  int initial_h = -1, initial_c = -1;  // among the inputs
   bool has_y = false, has_last_h = false, has_last_c = false;
 
   int64_t gates() const { return cell == RecurrentCell::lstm ? 4 : 3; }
@@ -66,7 +66,8 @@ class RecurrentPlaces {
   /// What whole tiles of a projection leave of a chunk and of the last one.
   std::set<int64_t> rest_rows() const;
 
-  /// How many tiles of which height the batch falls into in a step: of about the same, since each passes over all weights.
+  /// How many tiles of which height the batch falls into in a step: of about the same, since each passes over all
+  /// weights.
   struct Heights {
     int64_t rows, count;
   };
@@ -79,9 +80,7 @@ class RecurrentPlaces {
   int64_t projected() const { return whole_lines(chunk_steps() * layer_.batch * gate_row()); }
   int64_t state() const { return whole_lines(layer_.batch * units()); }
   /// Two states in turn; cells of an LSTM; update gates and reset states of `gru_reset_first`.
-  int64_t states() const {
-    return layer_.cell == RecurrentCell::lstm ? 3 : layer_.cell == RecurrentCell::gru ? 2 : 4;
-  }
+  int64_t states() const { return layer_.cell == RecurrentCell::lstm ? 3 : layer_.cell == RecurrentCell::gru ? 2 : 4; }
   int64_t scratch_floats() const { return projected() + states() * state(); }
 
  private:

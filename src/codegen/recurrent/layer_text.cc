@@ -34,7 +34,6 @@ class Writer {
   int64_t lanes() const { return schedule_.lanes; }
   bool reset_first() const { return layer_.cell == RecurrentCell::gru_reset_first; }
 
-
   /// What is read and written at the end of a row, where fewer units than lanes may be left.
   void write_ends() {
     text_.open("static inline vf take(const T* p, long left)");
@@ -131,10 +130,10 @@ class Writer {
   void write_first_state(const char* what, int input) {
     text_.open("for (long b = 0; b < {}; ++b)", layer_.batch);
     text_.open("for (long unit = 0; unit < {}; unit += {})", places_.units(), lanes());
-    const std::string value =
-        input < 0 ? "(vf)0.0f"
-                  : fmt::format("take((const T*)inputs[{}] + (d * {} + b) * {} + unit, {} - unit)", input, layer_.batch,
-                                layer_.hidden, layer_.hidden);
+    const std::string value = input < 0
+                                  ? "(vf)0.0f"
+                                  : fmt::format("take((const T*)inputs[{}] + (d * {} + b) * {} + unit, {} - unit)",
+                                                input, layer_.batch, layer_.hidden, layer_.hidden);
     text_.line("store({} + b * {} + unit, {});", what, places_.units(), value);
     text_.close();
     text_.close();

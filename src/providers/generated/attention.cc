@@ -130,7 +130,8 @@ void AttentionGenerator::declare(const Workload& workload, GeneratorSpace& space
   constexpr const char* kFits = "the tile must fit into the registers";
   const auto products = possible_products(workload);
   if (products.size() == 1) {
-    space.require({rows, vectors}, [fits](std::span<const int64_t> v) { return fits(v[0], v[1]); }, kFits);
+    space.require(
+        {rows, vectors}, [fits](std::span<const int64_t> v) { return fits(v[0], v[1]); }, kFits);
     return;
   }
   const Param multiply = space.categorical("products", {kProducts.begin(), kProducts.begin() + products.size()});
@@ -141,7 +142,10 @@ void AttentionGenerator::declare(const Workload& workload, GeneratorSpace& space
       [fits](std::span<const int64_t> v) { return v[2] == kTiles ? v[0] == kTileRows : fits(v[0], v[1]); },
       "the tile must fit into the registers, and have 16 rows on AMX tiles");
   space.require(
-      {lanes, multiply}, [](std::span<const int64_t> v) { return v[0] >= (v[1] == kTiles ? 16 : v[1] == kPairs ? 8 : 1); },
+      {lanes, multiply},
+      [](std::span<const int64_t> v) {
+        return v[0] >= (v[1] == kTiles ? 16 : v[1] == kPairs ? 8 : 1);
+      },
       "pairs are multiplied in vectors of 8 or 16, results of AMX tiles are read in vectors of 16");
 }
 

@@ -32,9 +32,7 @@ ALWAYS_INLINE Vector load_pairs(const uint16_t* p, int64_t count) {
 }
 
 /// The bits of `count` numbers, then zeros.
-ALWAYS_INLINE Bits32 load_bits(const uint16_t* p, int64_t count) {
-  return (Bits32)load_some(p, count) >> 16;
-}
+ALWAYS_INLINE Bits32 load_bits(const uint16_t* p, int64_t count) { return (Bits32)load_some(p, count) >> 16; }
 
 struct PairProducts {
   using Left = Pair;
@@ -67,12 +65,10 @@ struct PairProducts {
         for (int64_t d = 0; d < rows_of_panel; d += LANES) {
           Vector rows[LANES];
           for (int64_t i = 0; i < LANES; ++i)
-            rows[i] = first + key + i < count
-                          ? load_pairs(k + (first + key + i) * stride + 2 * d, head_size - 2 * d)
-                          : Vector{};
+            rows[i] = first + key + i < count ? load_pairs(k + (first + key + i) * stride + 2 * d, head_size - 2 * d)
+                                              : Vector{};
           transpose(rows);
-          for (int64_t i = 0; i < lower(LANES, rows_of_panel - d); ++i)
-            store(packed + (d + i) * width + key, rows[i]);
+          for (int64_t i = 0; i < lower(LANES, rows_of_panel - d); ++i) store(packed + (d + i) * width + key, rows[i]);
         }
       packed += rows_of_panel * width;
     }
@@ -118,8 +114,8 @@ struct TileConfig {
   uint16_t row_bytes[16];
   uint8_t rows[16];
 };
-constexpr TileConfig kTileConfig __attribute__((aligned(64))) = {
-    1, 0, {}, {64, 64, 64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16, 16, 16}};
+constexpr TileConfig kTileConfig
+    __attribute__((aligned(64))) = {1, 0, {}, {64, 64, 64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16, 16, 16}};
 
 struct TileRegisters {
   TileRegisters() { __builtin_ia32_tile_loadconfig(&kTileConfig); }

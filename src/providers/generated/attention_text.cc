@@ -124,9 +124,8 @@ int64_t attention_scratch_bytes(const AttentionProblem& problem, const Attention
   int64_t floats = 0;
   for (const int64_t part :
        {choice.key_block * size, choice.key_block * padded, group * choice.key_block,
-        rounded_up(choice.queries, 16) * padded,
-        choice.queries + choice.lanes, choice.queries + choice.lanes, group + choice.lanes, group + choice.lanes,
-        group + choice.lanes, group * size})
+        rounded_up(choice.queries, 16) * padded, choice.queries + choice.lanes, choice.queries + choice.lanes,
+        group + choice.lanes, group + choice.lanes, group + choice.lanes, group * size})
     floats += rounded_up(part, 16);
   return floats * static_cast<int64_t>(sizeof(float));
 }

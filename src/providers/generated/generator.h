@@ -19,10 +19,10 @@ struct KernelTeam {
 struct GeneratedKernel {
   GeneratedSource source;
   int64_t task_count = 1;
-  int64_t workspace_bytes = 0;  // shared by all tasks
+  int64_t workspace_bytes = 0;     // shared by all tasks
   std::optional<KernelTeam> team;  // one task that a team runs; nothing: tasks that know nothing of each other
-  int in_place_input = -1;      // as Kernel::in_place_input
-  std::vector<int> taken_over;  // inputs that `prepare` packs, so that run() gets nullptr for them
+  int in_place_input = -1;         // as Kernel::in_place_input
+  std::vector<int> taken_over;     // inputs that `prepare` packs, so that run() gets nullptr for them
   std::function<std::vector<Tensor>(std::span<const Tensor* const>)> prepare;  // as Kernel::prepare; may be empty
   /// Throws UserError for contents of inputs that the code must not see, such as indices out of range; may be empty.
   std::function<void(const KernelArguments&)> check;

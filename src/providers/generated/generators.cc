@@ -42,7 +42,7 @@ std::span<const Generator* const> generators() {
       &cube_winograd,   &cube_bands, &cube_tiles, &cube_rows,      &cube_vectors,
       &cube_depthwise,  &map,        &rows,       &reduce,         &permute,
       &attention,       &chain,      &chain_rows, &cube_separable, &strided_gradient,
-      &weight_gradient, &parts,      &gather,     &cube_shuffled, &recurrent};
+      &weight_gradient, &parts,      &gather,     &cube_shuffled,  &recurrent};
   return list;
 }
 

@@ -33,7 +33,7 @@ RecurrentLayerText layer_of(const Workload& workload) {
   const auto position = [&](size_t input) { return workload.has_input(input) ? static_cast<int>(input) : -1; };
   const auto has_output = [&](size_t i) { return i < workload.outputs.size() && workload.outputs[i].has_value(); };
   RecurrentLayerText layer;
-  layer.cell = !known.gru             ? RecurrentCell::lstm
+  layer.cell = !known.gru          ? RecurrentCell::lstm
                : known.reset_first ? RecurrentCell::gru_reset_first
                                    : RecurrentCell::gru;
   layer.element = workload.input(kX).dtype == DType::f32 ? codegen::Element::f32 : codegen::Element::bf16;
@@ -90,13 +90,11 @@ RecurrentSchedule usual_schedule(const RecurrentLayerText& layer) {
 }
 
 Config config_of(const RecurrentLayerText& layer, const RecurrentSchedule& schedule) {
-  Config config = {{"lanes", std::to_string(schedule.lanes)},
-                   {"panel_vectors", std::to_string(schedule.panel_vectors)},
-                   {"step_rows", std::to_string(schedule.step_rows)},
-                   {"project_rows", std::to_string(schedule.project_rows)},
-                   {"chains", std::to_string(schedule.chains)},
-                   {"chunk_rows", std::to_string(schedule.chunk_rows)},
-                   {"threads", std::to_string(schedule.threads)}};
+  Config config = {
+      {"lanes", std::to_string(schedule.lanes)},         {"panel_vectors", std::to_string(schedule.panel_vectors)},
+      {"step_rows", std::to_string(schedule.step_rows)}, {"project_rows", std::to_string(schedule.project_rows)},
+      {"chains", std::to_string(schedule.chains)},       {"chunk_rows", std::to_string(schedule.chunk_rows)},
+      {"threads", std::to_string(schedule.threads)}};
   if (layer.directions > 1) config["directions"] = schedule.in_turn ? "in_turn" : "together";
   return config;
 }
@@ -217,7 +215,8 @@ GeneratedKernel RecurrentGenerator::emit(const Workload& workload, const Config&
       emit_recurrent(layer, schedule, usable_isa(), codegen::header_comment({workload.key(), to_text(config)}));
   kernel.workspace_bytes = kTeamHeaderBytes + layer.directions * RecurrentPlaces(layer, schedule).scratch_floats() *
                                                   static_cast<int64_t>(sizeof(float));
-  kernel.team = KernelTeam{schedule.in_turn ? 1 : static_cast<int>(layer.directions), static_cast<int>(schedule.threads)};
+  kernel.team =
+      KernelTeam{schedule.in_turn ? 1 : static_cast<int>(layer.directions), static_cast<int>(schedule.threads)};
   for (const size_t i : {kW, kR, kB})
     if (workload.has_input(i)) kernel.taken_over.push_back(static_cast<int>(i));
   kernel.prepare = [layer, schedule](std::span<const Tensor* const> constants) {

@@ -41,8 +41,8 @@ class Packer {
     });
   }
 
-  /// ONNX's two biases added up by panels, but for that of the new state's product with the old one where the reset gate
-  /// is applied to it.
+  /// ONNX's two biases added up by panels, but for that of the new state's product with the old one where the reset
+  /// gate is applied to it.
   Tensor bias(const Tensor* bias) const {
     Tensor result =
         Tensor::zeros(DType::f32, {layer_.directions, places_.panels(), layer_.gates(), places_.panel_units()});

@@ -49,7 +49,8 @@ template <class T, class Products = WideProducts<T>> class Attention {
       Products::pack_values(static_cast<const T*>(b_.v) + first * b_.v_stride, b_.v_stride, count, b_.value_size,
                             scratch_.values);
       // Where nothing comes after a block, its tiles are the results.
-      written_ = Products::kWritesResults && b_.value_size % LANES == 0 && first + count == end && (first == 0 || !skips);
+      written_ =
+          Products::kWritesResults && b_.value_size % LANES == 0 && first + count == end && (first == 0 || !skips);
       for (int64_t row = 0; row < b_.queries; row += kGroupRows) {
         const int64_t rows = lower(kGroupRows, b_.queries - row);
         const int64_t seen = skips ? clamped(b_.first_visible + row + rows - 1 - first, count) : count;

@@ -41,6 +41,34 @@ std::vector<Tensor> run_reference(const WorkloadCase& what, const std::vector<Te
   return run_node(workload.node(), pointers);
 }
 
+bool is_quantising(const Workload& workload) {
+  return workload.op.find("QLinear") != std::string::npos || workload.op.find("QuantizeLinear") != std::string::npos;
+}
+
+/// Of the gathered axis, or the shortest one, so that indices are right whichever they are of.
+int64_t gathered_extent(const Workload& workload) {
+  const Dims& dims = workload.input(0).dims;
+  if (workload.op == "Gather") {
+    const auto axis = workload.attributes.find("axis");
+    const auto rank = static_cast<int64_t>(dims.size());
+    int64_t at = axis == workload.attributes.end() ? 0 : std::get<int64_t>(axis->second);
+    if (at < 0) at += rank;
+    if (at >= 0 && at < rank) return dims[static_cast<size_t>(at)];
+  }
+  return dims.empty() ? 0 : *std::ranges::min_element(dims);
+}
+
+bool is_recurrent(const Workload& workload) {
+  return workload.domain.empty() && (workload.op == "LSTM" || workload.op == "GRU" || workload.op == "RNN");
+}
+
+/// Where training begins. With larger weights a layer is chaotic: kernels that round in another order differ by more
+/// with every step, and nobody's result is right.
+double trained_range(const Workload& workload) {
+  const int64_t hidden = workload.input(2).dims.empty() ? 1 : workload.input(2).dims.back();
+  return 1 / std::sqrt(static_cast<double>(std::max<int64_t>(hidden, 1)));
+}
+
 }  // namespace
 
 Example make_example(const WorkloadCase& what, uint64_t seed) {
@@ -70,22 +98,14 @@ void suit_contents(WorkloadCase& what) {
   const Workload& workload = what.workload;
   for (size_t i = 0; i < workload.inputs.size(); ++i) {
     if (!workload.inputs[i]) continue;
-    const TensorSpec& spec = workload.input(i);
-    if (what.contents[i] != Contents::usual(spec.dtype)) continue;
-    const bool scales =
-        workload.op.find("QLinear") != std::string::npos || workload.op.find("QuantizeLinear") != std::string::npos;
-    if (scales && i > 0 && is_float(spec.dtype)) what.contents[i] = {{}, 0.01, 0.1};
-    if (workload.op.starts_with("Gather") && i == 1 && is_integer(spec.dtype)) {
-      int64_t extent = 0;  // of the shortest axis, so that the indices are right whichever is gathered from
-      for (const int64_t dim : workload.input(0).dims) extent = extent == 0 ? dim : std::min(extent, dim);
-      if (workload.op == "Gather") {
-        const auto axis = workload.attributes.find("axis");
-        const auto rank = static_cast<int64_t>(workload.input(0).dims.size());
-        int64_t at = axis == workload.attributes.end() ? 0 : std::get<int64_t>(axis->second);
-        if (at < 0) at += rank;
-        if (at >= 0 && at < rank) extent = workload.input(0).dims[static_cast<size_t>(at)];
-      }
-      what.contents[i] = {{}, 0, static_cast<double>(std::max<int64_t>(extent, 1) - 1)};
+    const DType dtype = workload.input(i).dtype;
+    if (what.contents[i] != Contents::usual(dtype)) continue;
+    if (is_quantising(workload) && i > 0 && is_float(dtype)) what.contents[i] = {{}, 0.01, 0.1};
+    if (workload.op.starts_with("Gather") && i == 1 && is_integer(dtype))
+      what.contents[i] = {{}, 0, static_cast<double>(std::max<int64_t>(gathered_extent(workload), 1) - 1)};
+    if (is_recurrent(workload) && (i == 1 || i == 2)) {
+      const double range = trained_range(workload);
+      what.contents[i] = {{}, -range, range};
     }
   }
 }
