@@ -11,20 +11,10 @@ namespace {
 /// Gates are quotients of exponentials, so that products of them take one division: sigmoid(x) = 1 / (1 + e^-x),
 /// tanh(x) = (e^2x - 1) / (e^2x + 1). Bounds keep those products finite, and differ from the functions by less than f32
 /// resolves near 1: sigmoid(-40) is 4e-18, tanh(10) rounds to 1.
-constexpr const char* kGates =
-    R"(// e^x to 2 units in the last place, x bounded. A NaN stays one: bounds that it does not exceed leave it, and the power of
-// two is multiplied, not added to the bits.
+constexpr const char* kGates = R"(// e^x with x between bounds that a NaN does not exceed.
 static inline vf grown(vf x, float most) {
-  const vf above = x > most ? (vf)most : x, c = above < -most ? (vf)-most : above;
-  const vf shifted = c * 1.44269502f + 12582912.0f, n = shifted - 12582912.0f;
-  const vf r = (c - n * 0.693145752f) - n * 1.42860677e-6f;
-  vf p = r * 0.000198992871f + 0.00139336521f;
-  p = p * r + 0.00833329838f;
-  p = p * r + 0.0416664667f;
-  p = p * r + 0.166666672f;
-  p = p * r + 0.5f;
-  const vf one_to_two = (p * r * r + r) + 1.0f;
-  return one_to_two * (vf)(((vi)shifted << 23) + 0x3F800000);
+  const vf above = x > most ? (vf)most : x;
+  return vexp_within(above < -most ? (vf)-most : above);
 }
 // sigmoid(x) = 1 / closing(x); tanh(x) = (e - 1) / (e + 1) with e = doubled(x).
 static inline vf closing(vf x) { return 1.0f + grown(-x, 40.0f); }
@@ -37,6 +27,7 @@ class CellWriter {
       : layer_(layer), schedule_(schedule), places_(layer, schedule) {}
 
   std::string write() {
+    text_.paste(vector_functions({"vexp_within"}));
     text_.paste(kGates);
     text_.blank();
     std::set<int64_t> project_rows = {schedule_.project_rows};

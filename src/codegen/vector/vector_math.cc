@@ -42,10 +42,10 @@ static inline vf vexp(vf x) {
   return x == x ? y : x;
 }
 )"},
-    {"vexp_below",
+    {"vexp_within",
      {},
-     R"(// e^x for x <= 0, as softmax wants it. A NaN stays one because the power of two is multiplied, not added.
-static inline vf vexp_below(vf x) {
+     R"(// e^x for x in [-87, 87]. A NaN stays one because the power of two is multiplied, not added.
+static inline vf vexp_within(vf x) {
   const vf shifted = x * 1.44269502f + 12582912.0f, n = shifted - 12582912.0f;
   const vf r = (x - n * 0.693145752f) - n * 1.42860677e-6f;
   vf p = r * 0.000198992871f + 0.00139336521f;
@@ -54,9 +54,11 @@ static inline vf vexp_below(vf x) {
   p = p * r + 0.166666672f;
   p = p * r + 0.5f;
   const vf one_to_two = (p * r * r + r) + 1.0f;
-  const vf y = one_to_two * (vf)(((vi)shifted << 23) + 0x3F800000);
-  return x < -87.3365479f ? (vf)0.0f : y;
+  return one_to_two * (vf)(((vi)shifted << 23) + 0x3F800000);
 }
+)"},
+    {"vexp_below", {"vexp_within"}, R"(// e^x for x <= 0, as softmax wants it.
+static inline vf vexp_below(vf x) { return x < -87.3365479f ? (vf)0.0f : vexp_within(x); }
 )"},
     {"vexpm1", {}, R"(// 2^n (1 + e) - 1 = 2^n e + (2^n - 1), which keeps small results exact.
 static inline vf vexpm1(vf x) {

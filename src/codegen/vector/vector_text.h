@@ -27,7 +27,7 @@ std::string vector_types(Isa isa, int lanes, const std::set<Element>& elements);
 /// Errors against the exact function, over all finite arguments (tests/codegen/vector_math_test.cc):
 ///
 ///   vexp     e^x      2e-7 of the result; 0 below -87.3, infinity above 88.7
-///   vexp_below  the same for x <= 0 alone
+///   vexp_within  the same for x in [-87, 87] alone, vexp_below for x <= 0
 ///   vexpm1   e^x - 1  3e-7 of the result
 ///   vlog     ln x     2e-7 of the result, 1e-7 absolutely near 1
 ///   vtanh    tanh x   5e-7 of the result
