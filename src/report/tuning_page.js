@@ -144,7 +144,7 @@ const hideTip = () => { at("tip").hidden = true; };
 
 function drawRoofline() {
   const place = at("roofline"), width = place.clientWidth, height = Math.max(300, Math.min(460, width * 0.6));
-  const left = 48, right = 14, top = 14, bottom = 40;
+  const left = 48, right = 14, top = 28, bottom = 40;  // at the top is room for the unit above the highest tick
   place.replaceChildren();
   const dots = data.tasks.filter(t => t.flops > 0 && t.bytes > 0 && t.run_ms > 0)
     .map(t => ({task: t, intensity: t.flops / t.bytes, before: t.flops * t.nodes / (t.run_ms * 1e6), after: t.flops * t.nodes / (after(t) * 1e6)}));

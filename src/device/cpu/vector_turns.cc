@@ -24,13 +24,16 @@ void keep_quickest(ArithmeticLoop loop, Clock::duration& best) {
 int measure() {
   const CpuInfo& info = cpu_info();
   if (!has_isa(info, "avx512f") || !has_isa(info, "avx2") || !has_isa(info, "fma")) return 1;
-  constexpr int kRepeats = 32;
+  // A processor that has just begun to use wide vectors may run them slowly for a while, so that they are slow is only
+  // believed when they stay it; that they are not shows soon.
+  constexpr int kFewest = 32, kMost = 512;
   Clock::duration wide = Clock::duration::max(), narrow = wide;
-  for (int i = 0; i < kRepeats; ++i) {
+  for (int i = 1; i <= kMost; ++i) {
     keep_quickest(fma_f32_avx512, wide);
     keep_quickest(fma_f32_avx2, narrow);
+    if (i >= kFewest && wide <= narrow * 3 / 2) return 1;
   }
-  return wide > narrow * 3 / 2 ? 2 : 1;
+  return 2;
 }
 
 }  // namespace
