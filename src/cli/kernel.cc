@@ -6,10 +6,10 @@
 #include "cli/output.h"
 #include "cli/runner_arguments.h"
 #include "cli/verbs.h"
+#include "cli/workload_argument.h"
 #include "codegen/build_object.h"
 #include "codegen/compiler_module.h"
 #include "job/step_contents.h"
-#include "kernel/parse_workload.h"
 #include "providers/generated/generated_provider.h"
 #include "providers/providers.h"
 #include "runtime/kernel_choice.h"
@@ -37,14 +37,10 @@ struct KernelArguments {
   RunnerArguments runner;
 };
 
-bool is_workload(const std::string& text) {
-  return text.find('@') != std::string::npos && text.find('(') != std::string::npos;
-}
-
 tune::MeasureTask find_task(const KernelArguments& arguments) {
   if (is_workload(arguments.what)) {
     if (!arguments.node.empty()) throw UserError("--node chooses a step of a model; leave it out for a workload");
-    return {parse_workload(arguments.what), parse_workload_case(arguments.what).contents};
+    return stated_task(arguments.what);
   }
   if (arguments.node.empty())
     throw UserError("name a step of the model with --node; 'attune why {}' lists them", arguments.what);

@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/runner_arguments.h"
 #include "cli/verbs.h"
+#include "cli/workload_argument.h"
 #include "job/step_contents.h"
 #include "providers/providers.h"
 #include "runtime/kernel_choice.h"
@@ -44,10 +45,6 @@ struct Job {
   std::vector<Trial> candidates;
 };
 
-bool is_workload(const std::string& text) {
-  return text.find('@') != std::string::npos && text.find('(') != std::string::npos;
-}
-
 std::vector<Trial> other_trials(const std::vector<Alternative>& alternatives, const Trial& default_trial) {
   std::vector<Trial> trials;
   for (const Alternative& alternative : alternatives)
@@ -58,9 +55,7 @@ std::vector<Trial> other_trials(const std::vector<Alternative>& alternatives, co
 
 Job job_of_text(const MeasureArguments& arguments) {
   Job job;
-  const WorkloadCase what = parse_workload_case(arguments.what);
-  job.task.workload = parse_workload(arguments.what);
-  job.task.contents = what.contents;
+  job.task = stated_task(arguments.what);
   std::vector<const Provider*> wanted;
   for (const std::string& name : arguments.runner.providers) wanted.push_back(&require_provider(name));
   if (wanted.empty()) wanted.assign(providers().begin(), providers().end());

@@ -52,7 +52,8 @@ template <class T> ALWAYS_INLINE void store_some(T* p, Vector v, int64_t count) 
 }
 
 #if LANES == 16 && defined(__AVX512F__)
-/// exp(x) for x in [-87, 88], to 2 units in the last place: 2^n 2^r with |r| <= 1/2, log2(e) in two parts.
+/// exp(x) for x in [-87, 88], to 2 units in the last place: 2^n 2^r with |r| <= 1/2, log2(e) in two parts. The product
+/// that n is taken from is rounded with it only once: there is a fused multiply-add wherever there is AVX-512.
 ALWAYS_INLINE Vector exponential(Vector x) {
   const Vector n = __builtin_ia32_rndscaleps_mask(x * 1.44269502F, 8, Vector{}, -1, 4);  // to the nearest integer
   const Vector r = x * 1.92596303e-8F + (x * 1.44269502F - n);

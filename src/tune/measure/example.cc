@@ -59,7 +59,8 @@ int64_t gathered_extent(const Workload& workload) {
 }
 
 bool is_recurrent(const Workload& workload) {
-  return workload.domain.empty() && (workload.op == "LSTM" || workload.op == "GRU" || workload.op == "RNN");
+  const bool named = workload.op == "LSTM" || workload.op == "GRU" || workload.op == "RNN";
+  return workload.domain.empty() && named && workload.has_input(2);
 }
 
 /// Where training begins. With larger weights a layer is chaotic: kernels that round in another order differ by more
