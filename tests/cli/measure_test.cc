@@ -29,15 +29,21 @@ TEST(MeasureVerb, takes_the_workloads_of_a_model) {
 }
 
 TEST(MeasureVerb, says_what_is_wrong) {
-  for (const auto& [arguments, message] : {
-           std::pair{"measure 'Relu@14(f33[64]) -> (f32[64]) {}'", "'f33' is not a dtype"},
+  struct Wrong {
+    const char *arguments, *message;
+    int exit_code = 2;
+  };
+  for (const auto& [arguments, message, exit_code] : {
+           Wrong{"measure 'Relu@14(f33[64]) -> (f32[64]) {}'", "'f33' is not a dtype"},
            {"measure 'Relu@14(f32[64]) -> (?) {}'", "write the outputs out"},
-           {"measure 'NoSuchOperator@14(f32[64]) -> (f32[64]) {}'", "no provider has a kernel"},
+           {"measure 'MatMul@13(f32[64x64]) -> (f32[64x64]) {}'", "has 1 inputs"},
+           {"kernel 'attune::Reorder@1() -> (f32[64]) {}'", "'Reorder' has 0 inputs"},
+           {"measure 'NoSuchOperator@14(f32[64]) -> (f32[64]) {}'", "is not supported", 3},
            {"measure 'Relu@14(f32[64]) -> (f32[64]) {}' --op Relu", "--op and --node choose among the steps"},
            {"measure zoo:mlp --op Conv", "no step of 'zoo:mlp'"},
        }) {
     const Finished run = run_attune(arguments);
-    EXPECT_EQ(run.exit_code, 2) << arguments << run.err;
+    EXPECT_EQ(run.exit_code, exit_code) << arguments << run.err;
     EXPECT_NE(run.err.find(message), std::string::npos) << arguments << "\n" << run.err;
   }
 }
