@@ -5,11 +5,6 @@
 namespace attune::cube {
 namespace {
 
-int64_t band_width(const BandShape& shape) {
-  const DepthwiseAxis& axis = shape.across;
-  return (axis.out - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1;
-}
-
 uint32_t mask(int64_t lanes) { return static_cast<uint32_t>((uint64_t{1} << lanes) - 1); }
 
 /// Copies `count` pixels of bf16 from `at` to `to + first`, each with zeros behind its channels: as many at a time as a
@@ -51,6 +46,11 @@ void write_spread(Text& text, const BandShape& shape, int64_t first, int64_t cou
 
 int64_t band_height(const BandShape& shape, int64_t band_rows) {
   return (band_rows - 1) * shape.down.stride + (shape.down.kernel - 1) * shape.down.dilation + 1;
+}
+
+int64_t band_width(const BandShape& shape) {
+  const DepthwiseAxis& axis = shape.across;
+  return (axis.out - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1;
 }
 
 int64_t band_row(const BandShape& shape) { return band_width(shape) * shape.band_channels; }

@@ -6,8 +6,9 @@
 
 namespace attune::cube {
 
-/// Rows of the band of so many output rows, and elements of a row: all pixels that the output's meet.
+/// Rows of the band of so many output rows, and pixels and elements of a row: all that the output's pixels meet.
 int64_t band_height(const BandShape& shape, int64_t band_rows);
+int64_t band_width(const BandShape& shape);
 int64_t band_row(const BandShape& shape);
 
 /// Defines `copy(const Arguments& g, long image, long first, long end)`, which brings the input rows of output rows

@@ -23,8 +23,8 @@ class Writer {
   }
 
   std::string write() {
-    text_.paste(vector_vocabulary({16, true}));
-    text_.paste(epilogue_text(epilogue_));
+    text_.paste(vector_vocabulary(kTileVectors));
+    text_.paste(epilogue_text(epilogue_, kTileVectors, shape_.product.dst));
     text_.open("struct Arguments");
     text_.line("const bf16* src;");
     text_.line("{}* dst;", element_name(shape_.product.dst));
@@ -70,21 +70,41 @@ class Writer {
   }
 
   void write_block(int down, int across, int last_lanes) {
-    const int full = schedule_.tiles_across;
     text_.line("// {} tiles of pixels from tile `first_tile` of the band on.", down);
     text_.open(
-        "static void block_{}_{}_{}(const Arguments& g, long row_at, long first_tile, long group, long column, const "
+        "static void block_{}_{}_{}(const Arguments& g, long row_at, long first_tile, {}long group, long column, const "
         "bf16* panel)",
-        down, across, last_lanes);
+        down, across, last_lanes, schedule_.joined ? "long rows, " : "");
     text_.line("float sums[{}] __attribute__((aligned(64)));", 16 * across * 16 * down);
-    for (int i = 0; i < down; ++i) {
+    for (int i = 0; i < down; ++i) write_first_pixel(i);
+    write_products(down, across);
+    for (int i = 0; i < down; ++i)
+      for (int j = 0; j < across; ++j)
+        text_.line("__builtin_ia32_tilestored64({}, sums + {}, {});", tile_of_sums(i, j), i * 16 * across * 16 + j * 16,
+                   across * 64);
+    for (int i = 0; i < down; ++i) write_results(i, across, last_lanes);
+    text_.close();
+    text_.blank();
+  }
+
+  int tile_of_sums(int i, int j) const { return i * schedule_.tiles_across + j; }
+
+  /// Where tile i begins: at which pixel of which output row, and where in the band.
+  void write_first_pixel(int i) {
+    const int64_t pixels = schedule_.tile_pixels;
+    if (schedule_.joined)
+      text_.line("const long first{0} = (first_tile + {0}) * {1}, row{0} = first{0} / {2}, pixel{0} = first{0} % {2};", i,
+                 pixels, band_width(shape_));
+    else
       text_.line("const long row{0} = (first_tile + {0}) / {1}, pixel{0} = (first_tile + {0}) % {1} * {2};", i,
-                 row_tiles_, schedule_.tile_pixels);
-      text_.line("const bf16* a{0} = g.band + row{0} * {1} + pixel{0} * {2} + group * {3};", i,
-                 band_row(shape_) * shape_.down.stride, shape_.across.stride * shape_.band_channels,
-                 shape_.product.depth);
-      for (int j = 0; j < across; ++j) text_.line("__builtin_ia32_tilezero({});", i * full + j);
-    }
+                 row_tiles_, pixels);
+    text_.line("const bf16* a{0} = g.band + row{0} * {1} + pixel{0} * {2} + group * {3};", i,
+               band_row(shape_) * shape_.down.stride, shape_.across.stride * shape_.band_channels, shape_.product.depth);
+  }
+
+  void write_products(int down, int across) {
+    for (int i = 0; i < down; ++i)
+      for (int j = 0; j < across; ++j) text_.line("__builtin_ia32_tilezero({});", tile_of_sums(i, j));
     const int64_t kernel_across = shape_.merged ? 1 : shape_.across.kernel;
     text_.open("for (long y = 0; y < {}; ++y)", shape_.down.kernel);
     if (kernel_across > 1) text_.open("for (long x = 0; x < {}; ++x)", kernel_across);
@@ -97,40 +117,46 @@ class Writer {
     for (int j = 0; j < across; ++j) {
       text_.line("__builtin_ia32_tileloadd64({}, panel + {}, 64);", weights_tile(j), j * tile_size());
       for (int i = 0; i < down; ++i)
-        text_.line("__builtin_ia32_tdpbf16ps({}, {}, {});", i * full + j, row_tile(i), weights_tile(j));
+        text_.line("__builtin_ia32_tdpbf16ps({}, {}, {});", tile_of_sums(i, j), row_tile(i), weights_tile(j));
     }
     text_.line("panel += {};", across * tile_size());
     text_.close();
     if (kernel_across > 1) text_.close();
     text_.close();
-    for (int i = 0; i < down; ++i)
-      for (int j = 0; j < across; ++j)
-        text_.line("__builtin_ia32_tilestored64({}, sums + {}, {});", i * full + j, i * 16 * across * 16 + j * 16,
-                   across * 64);
-    const bool exact = shape_.across.out % schedule_.tile_pixels == 0;
-    for (int i = 0; i < down; ++i) {
-      if (!exact)
-        text_.line("const long rest{0} = {1} - pixel{0}, count{0} = rest{0} < {2} ? rest{0} : {2};", i,
-                   shape_.across.out, schedule_.tile_pixels);
-      text_.open("for (long r = 0; r < {}; ++r)",
-                 exact ? std::to_string(schedule_.tile_pixels) : fmt::format("count{}", i));
-      text_.line("const float* sum = sums + {} + r * {};", i * 16 * across * 16, across * 16);
-      text_.line("const long at = ((row_at + row{0}) * {1} + pixel{0} + r) * {2} + column;", i, shape_.across.out,
-                 shape_.product.dst_stride);
-      for (int j = 0; j < across; ++j)
-        text_.line(
-            "store<{0}>(g.dst + at + {1}, finish<{0}>(*(const vf*)(sum + {1}), g.with, at + {1}, column + {1}));",
-            j + 1 == across ? last_lanes : 16, j * 16);
+  }
+
+  /// Sums of tile i to results, but for pixels that are none.
+  void write_results(int i, int across, int last_lanes) {
+    const int64_t pixels = schedule_.tile_pixels, out = shape_.across.out;
+    if (schedule_.joined) {
+      text_.line("long y{0} = row{0}, x{0} = pixel{0};", i);
+      text_.open("for (long r = 0; r < {0} && y{1} < rows; ++r, ++x{1})", pixels, i);
+      text_.open("if (x{} == {})", i, band_width(shape_));
+      text_.line("x{} = 0;", i);
+      text_.line("if (++y{} == rows) break;", i);
       text_.close();
+      text_.line("if (x{} >= {}) continue;", i, out);
+      text_.line("const long at = ((row_at + y{0}) * {1} + x{0}) * {2} + column;", i, out, shape_.product.dst_stride);
+    } else {
+      const bool exact = out % pixels == 0;
+      if (!exact)
+        text_.line("const long rest{0} = {1} - pixel{0}, count{0} = rest{0} < {2} ? rest{0} : {2};", i, out, pixels);
+      text_.open("for (long r = 0; r < {}; ++r)", exact ? std::to_string(pixels) : fmt::format("count{}", i));
+      text_.line("const long at = ((row_at + row{0}) * {1} + pixel{0} + r) * {2} + column;", i, out,
+                 shape_.product.dst_stride);
     }
+    text_.line("const float* sum = sums + {} + r * {};", i * 16 * across * 16, across * 16);
+    for (int j = 0; j < across; ++j)
+      text_.line("store<{0}>(g.dst + at + {1}, finish<{0}>(*(const vf*)(sum + {1}), g.with, at + {1}, column + {1}));",
+                 j + 1 == across ? last_lanes : 16, j * 16);
     text_.close();
-    text_.blank();
   }
 
   void write_call(int down) {
     const auto call = [&](int across, int lanes) {
-      text_.line("block_{}_{}_{}(g, row_at, tile, group, group * {} + panel * {}, weights + panel * {});", down, across,
-                 lanes, shape_.product.columns, schedule_.panel_columns(), panel_size());
+      text_.line("block_{}_{}_{}(g, row_at, tile, {}group, group * {} + panel * {}, weights + panel * {});", down,
+                 across, lanes, schedule_.joined ? "rows, " : "", shape_.product.columns, schedule_.panel_columns(),
+                 panel_size());
     };
     if (edge_panel() && panels_ > 1) {
       text_.open("if (panel < {})", panels_ - 1);
@@ -163,8 +189,12 @@ class Writer {
     text_.line("const long image = which / {0}, first_row = which % {0} * {1};", bands, schedule_.band_rows);
     text_.line("const long end_row = first_row + {0} < {1} ? first_row + {0} : {1};", schedule_.band_rows,
                shape_.down.out);
-    text_.line("const long row_at = image * {} + first_row, tiles = (end_row - first_row) * {};", shape_.down.out,
-               row_tiles_);
+    text_.line("const long row_at = image * {} + first_row, rows = end_row - first_row;", shape_.down.out);
+    if (schedule_.joined)  // what lies behind the last pixel of the last row is none
+      text_.line("const long tiles = ((rows - 1) * {0} + {1} + {2} - 1) / {2};", band_width(shape_), shape_.across.out,
+                 schedule_.tile_pixels);
+    else
+      text_.line("const long tiles = rows * {};", row_tiles_);
     text_.line(
         "const long first_panel = panel_task * {0}, end_panel = first_panel + {0} < {1} ? first_panel + {0} : {1};",
         schedule_.task_panels, panels_);

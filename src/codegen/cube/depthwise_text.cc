@@ -21,7 +21,7 @@ class Writer {
 
   std::string write() {
     text_.paste(vector_vocabulary(schedule_.isa));
-    text_.paste(epilogue_text(epilogue_));
+    text_.paste(epilogue_text(epilogue_, schedule_.isa, shape_.dst));
     text_.open("struct Arguments");
     text_.line("const {}* src;", element_name(shape_.src));
     text_.line("const float* filters;");

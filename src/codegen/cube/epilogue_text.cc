@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "codegen/cube/functions.h"
 #include "codegen/cube/text.h"
-#include "codegen/cube/vectors.h"
 
 #include <algorithm>
 #include <set>
@@ -29,9 +28,9 @@ std::string_view function_of(Kind kind) {
     case Kind::softplus: return "bounded_exp";
     case Kind::sigmoid:
     case Kind::swish: return "sigmoid";
-    case Kind::tanh:
-    case Kind::gelu_tanh: return "tanh";
-    case Kind::gelu_erf: return "erf";
+    case Kind::tanh: return "tanh";
+    case Kind::gelu_tanh: return "gelu_tanh";
+    case Kind::gelu_erf: return "gelu_erf";
     default: return "";
   }
 }
@@ -56,10 +55,8 @@ void write_step(Text& text, const Epilogue& epilogue, const EpilogueStep& step) 
     case Kind::elu: text.line("x = x < 0.f ? {} * (bounded_exp(x) - 1.f) : x;", a); return;
     case Kind::sigmoid: text.line("x = sigmoid_of(x);"); return;
     case Kind::tanh: text.line("x = tanh_of(x);"); return;
-    case Kind::gelu_erf: text.line("x = 0.5f * x * (1.f + erf_of(x * 0.70710678f));"); return;
-    case Kind::gelu_tanh:
-      text.line("x = 0.5f * x * (1.f + tanh_of(0.79788456f * (x + 0.044715f * x * x * x)));");
-      return;
+    case Kind::gelu_erf: text.line("x = gelu_erf_of(x);"); return;
+    case Kind::gelu_tanh: text.line("x = gelu_tanh_of(x);"); return;
     case Kind::swish: text.line("x = x * sigmoid_of(x * {});", a); return;
     case Kind::hard_sigmoid:
       text.line("x = x * {} + {};", a, b);
@@ -98,14 +95,14 @@ bool has_functions(const Epilogue& epilogue) {
   return std::ranges::any_of(epilogue.steps, [](const auto& step) { return !function_of(step.kind).empty(); });
 }
 
-std::string epilogue_text(const Epilogue& epilogue) {
+std::string epilogue_text(const Epilogue& epilogue, const VectorIsa& isa, DType dst) {
   std::set<std::string_view> functions;
   for (const EpilogueStep& step : epilogue.steps) {
     functions.insert(function_of(step.kind));
     if (step.kind == Kind::softplus) functions.insert("log1p");
   }
   Text text;
-  text.paste(function_definitions(functions));
+  text.paste(function_definitions(functions, isa, dst == DType::bf16 ? Accuracy::bf16 : Accuracy::f32));
   text.blank();
   bool widens = false;
   for (const Operand& one : epilogue.operands) widens |= one.reach == Reach::one && one.dtype == DType::bf16;

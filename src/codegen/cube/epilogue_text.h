@@ -1,6 +1,7 @@
 // What a kernel does to its sums before it stores them, as text.
 #pragma once
 
+#include "codegen/cube/vectors.h"
 #include "graph/dtype.h"
 #include "ops/epilogue.h"
 
@@ -33,9 +34,9 @@ struct Epilogue {
 /// Whether a step computes an exponential or the like, in many instructions.
 bool has_functions(const Epilogue& epilogue);
 
-/// The functions that the steps need, `struct Operands` with its `operands_of(inputs)`, and
+/// For results of type `dst`, after vector_vocabulary(isa): the functions that the steps need, `struct Operands` with its `operands_of(inputs)`, and
 /// `template <int N> vf finish(vf x, const Operands& with, long at, long column)`, where `at` is the position of lane 0
 /// in the result and `column` its column.
-std::string epilogue_text(const Epilogue& epilogue);
+std::string epilogue_text(const Epilogue& epilogue, const VectorIsa& isa, DType dst);
 
 }  // namespace attune::cube

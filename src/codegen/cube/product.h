@@ -101,6 +101,7 @@ struct TileSchedule {
 };
 
 inline constexpr int64_t kTileDepth = 32;  // bf16 elements in a row of a tile
+inline constexpr VectorIsa kTileVectors{16, true};  // what every machine with tiles has
 
 /// Kernels with the entry `name(inputs, outputs, prepared, workspace, begin, end)`. prepared[0] holds the weights as
 /// pack_* of the generator lays them out, prepared[1] the table of row positions: for each tile of rows, each tap, each

@@ -29,8 +29,8 @@ class Writer {
   }
 
   std::string write() {
-    text_.paste(vector_vocabulary({16, true}));
-    text_.paste(epilogue_text(epilogue_));
+    text_.paste(vector_vocabulary(kTileVectors));
+    text_.paste(epilogue_text(epilogue_, kTileVectors, shape_.dst));
     write_arguments();
     if (schedule_.pack_src) write_row_packing();
     if (open()) write_packing(text_, shape_, {.whole_blocks = true});

@@ -34,7 +34,7 @@ class Writer {
 
   std::string write() {
     text_.paste(vector_vocabulary(schedule_.isa));
-    text_.paste(epilogue_text(epilogue_));
+    text_.paste(epilogue_text(epilogue_, schedule_.isa, shape_.dst));
     if (pairs()) write_dot();
     if (packs()) write_packing(text_, shape_, {.lanes = schedule_.isa.lanes});
     write_arguments();

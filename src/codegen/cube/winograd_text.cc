@@ -49,7 +49,7 @@ class Writer {
 
   std::string write() {
     text_.paste(vector_vocabulary(schedule_.isa));
-    text_.paste(epilogue_text(epilogue_));
+    text_.paste(epilogue_text(epilogue_, schedule_.isa, DType::f32));
     write_input_transform();
     const int rest = static_cast<int>(schedule_.block_tiles % schedule_.tile_rows);
     for (const int rows : {schedule_.tile_rows, rest}) {

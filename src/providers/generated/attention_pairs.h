@@ -38,6 +38,7 @@ struct PairProducts {
   using Left = Pair;
   static constexpr bool kCopiesQueries = true;
   static constexpr bool kWritesResults = false;
+  static constexpr bool kRoundsWeights = true;  // to bf16, where they are kept
   static constexpr bool kOnTileRegisters = ON_TILE_REGISTERS != 0;
   static constexpr int64_t kRowsTogether = kOnTileRegisters ? 16 : 1;
   static constexpr int64_t kDepthTogether = kOnTileRegisters ? 16 : 1;

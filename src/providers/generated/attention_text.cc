@@ -180,7 +180,7 @@ GeneratedSource emit_attention(const Workload& workload, const AttentionChoice& 
   source.entry = "attention";
   source.text = header + fill_in(kTypes, values);
   for (const std::string_view part :
-       {kVectorMathText, kAttentionBlockText, kAttentionTilesText, kAttentionProductsText})
+       {kVectorMathText, kAttentionBlockText, kAttentionTilesText, kAttentionProductsText, kAttentionWeightsText})
     source.text += without_directives(part);
   if (in_pairs) source.text += without_directives(kAttentionPairsText);
   source.text += without_directives(kAttentionBodyText);

@@ -37,6 +37,8 @@ cube::DepthwiseAxis band_axis(const WindowAxis& axis) {
   return {axis.in, axis.out, axis.kernel, axis.stride, axis.dilation, axis.pad_begin};
 }
 
+bool can_join_rows(const cube::BandShape& shape) { return shape.down.stride == 1 && shape.across.stride == 1; }
+
 std::variant<BandProblem, Refusal> band_problem(const Workload& workload) {
   auto found = product_problem(workload);
   if (const auto* refusal = std::get_if<Refusal>(&found)) return *refusal;
@@ -80,13 +82,20 @@ std::vector<Config> band_configs(const BandProblem& problem, const ProductTarget
   const int64_t fair_rows =
       shape.images % target.threads == 0 ? shape.down.out : divide_up(shape.down.out, target.threads);
   const int64_t rows = std::min(most_rows, fair_rows);
+  const int64_t row_pixels = even_pixels(shape.across.out);
+  // Where tiles of a row are short, longer ones read the weights less often.
+  const bool joins = can_join_rows(shape) && row_pixels <= 12;
   const auto add = [&](int down, int across, int64_t band_rows, int64_t columns, const char* inner) {
-    Config config{{"band_tiles", fmt::format("{}x{}", down, across)},
-                  {"band_pixels", std::to_string(even_pixels(shape.across.out))},
-                  {"band_height", std::to_string(band_rows)},
-                  {"band_columns", std::to_string(columns)},
-                  {"band_inner", inner}};
-    if (std::ranges::find(configs, config) == configs.end()) configs.push_back(std::move(config));
+    for (const bool joined : {true, false}) {
+      if (joined && !(joins && band_rows > 1)) continue;
+      Config config{{"band_tiles", fmt::format("{}x{}", down, across)},
+                    {"band_pixels", std::to_string(joined ? 16 : row_pixels)},
+                    {"band_joined", joined ? "1" : "0"},
+                    {"band_height", std::to_string(band_rows)},
+                    {"band_columns", std::to_string(columns)},
+                    {"band_inner", inner}};
+      if (std::ranges::find(configs, config) == configs.end()) configs.push_back(std::move(config));
+    }
   };
   // Rows that do not share out evenly, as 7 for two threads: columns may.
   const bool uneven = fair_rows != shape.down.out && fair_rows * target.threads > shape.down.out;
@@ -116,6 +125,9 @@ cube::BandSchedule band_schedule(const BandProblem& problem, const Config& confi
   schedule.tiles_across = static_cast<int>(across);
   schedule.tile_pixels = static_cast<int>(number_of(config, "band_pixels", 1));
   if (schedule.tile_pixels > 16) throw UserError("band_pixels is {}, a tile has at most 16 rows", schedule.tile_pixels);
+  schedule.joined = number_of(config, "band_joined", 0) != 0;
+  if (schedule.joined && !can_join_rows(problem.shape))
+    throw UserError("band_joined is 1, but pixels of neighbouring rows lie at equal distances with stride 1 only");
   schedule.band_rows = std::min(number_of(config, "band_height", 1), problem.shape.down.out);
   schedule.task_panels = divide_up(number_of(config, "band_columns", 1), schedule.panel_columns());
   const std::string_view inner = text_of(config, "band_inner");

@@ -14,6 +14,8 @@ struct BandProblem {
 std::variant<BandProblem, Refusal> band_problem(const Workload& workload);
 std::vector<Config> band_configs(const BandProblem& problem, const ProductTarget& target);
 cube::BandSchedule band_schedule(const BandProblem& problem, const Config& config);
+/// Whether tiles may run on from row to row.
+bool can_join_rows(const cube::BandShape& shape);
 Tensor pack_band_weights(const BandProblem& problem, const cube::BandSchedule& schedule, const Tensor& weights);
 
 cube::DepthwiseAxis band_axis(const WindowAxis& axis);

@@ -227,6 +227,7 @@ void CubeBandsGenerator::declare(const Workload& workload, GeneratorSpace& space
   const auto sweep = band_sweep(workload);
   space.categorical("band_tiles", texts_in(sweep, "band_tiles"));
   space.ordinal("band_pixels", numbers_in(sweep, "band_pixels", {16}));
+  space.ordinal("band_joined", can_join_rows(problem.shape) ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0});
   std::set<int64_t> heights;
   for (const int64_t rows : shares(problem.shape.down.out, 1))
     if (cube::band_bytes(problem.shape, rows) <= kMostBandBytes) heights.insert(rows);

@@ -6,16 +6,10 @@
 // turned into weights by the online softmax: the largest score so far is known, sums and results are scaled down when a
 // larger one comes. So memory does not grow with the product of the lengths.
 #include "providers/native/attention_products.h"
+#include "providers/native/attention_weights.h"
 
 namespace attune::native {
 namespace {
-
-/// exp(x) for x up to 0, also for -infinity and NaN.
-ALWAYS_INLINE Vector weight_of(Vector x) {
-  const Vector kSmallest = Vector{} - 87.0F;
-  const Vector e = exponential(x < kSmallest ? kSmallest : x);
-  return x < kSmallest ? Vector{} : e;
-}
 
 template <class T, class Products = WideProducts<T>> class Attention {
  public:
@@ -166,7 +160,7 @@ template <class T, class Products = WideProducts<T>> class Attention {
       const Vector before = load(scratch_.largest + row + i), now = larger(load(scratch_.most + i), before);
       // Where nothing is visible yet, every weight is 0, and not exp(-infinity + infinity).
       const Vector reference = now == Vector{} - kInfinity ? Vector{} : now;
-      const Vector factor = weight_of(before - reference);
+      const Vector factor = weight_of<false>(before - reference);
       store(scratch_.most + i, reference);
       store(scratch_.factors + i, factor);
       store_some(scratch_.largest + row + i, now, rows - i);
@@ -178,7 +172,7 @@ template <class T, class Products = WideProducts<T>> class Attention {
   static float weigh(float* scores, int64_t seen, float reference) {
     Vector sum{};
     for (int64_t j = 0; j < seen; j += LANES) {
-      const Vector weights = weight_of(load(scores + j) - reference);
+      const Vector weights = weight_of<Products::kRoundsWeights>(load(scores + j) - reference);
       Products::keep_weights(scores, j, weights);
       sum += weights;
     }

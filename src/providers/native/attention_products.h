@@ -22,6 +22,7 @@ template <class T> struct WideProducts {
   using Left = float;  // what of a row of queries or weights is multiplied with a row of a panel
   static constexpr bool kCopiesQueries = sizeof(T) != sizeof(float);
   static constexpr bool kWritesResults = sizeof(T) == sizeof(float);  // sums of a tile are results as they are
+  static constexpr bool kRoundsWeights = false;
   static constexpr bool kOnTileRegisters = false;
   static constexpr int64_t kRowsTogether = 1;  // sums are computed for a multiple of so many rows
 
