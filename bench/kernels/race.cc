@@ -1,5 +1,6 @@
 #include "race.h"
 
+#include "base/float_mode.h"
 #include "base/parallel.h"
 #include "base/random.h"
 
@@ -107,6 +108,7 @@ double percentile(std::vector<double> values, double part) {
 }  // namespace
 
 std::vector<Finalist> race(const std::vector<Candidate>& candidates, const RaceOptions& options) {
+  const FlushDenormals flush;  // as sessions do
   std::vector<std::unique_ptr<Runner>> runners;
   std::set<std::string> sides;
   for (const Candidate& candidate : candidates) {

@@ -1,6 +1,7 @@
 #include "runtime/generated_rule.h"
 
 #include "base/parallel.h"
+#include "codegen/cube/epilogue_text.h"
 #include "device/cpu/cpu_info.h"
 #include "ops/epilogue.h"
 #include "ops/node_traits.h"
@@ -32,7 +33,7 @@ bool adds_to_memory(const Workload& workload) {
 }  // namespace
 
 bool generated_pays(const Workload& workload, const Config& config, InputShapes shapes) {
-  constexpr int64_t kVector = 16, kMostTileChannels = 256;
+  constexpr int64_t kVector = 16, kMostTileChannels = 256, kMostVectorChannels = 512;
   if (workload.op == "MatMul" || workload.op == "FusedMatMul")
     return has(config, "fetch_next", "1") || has(config, "tiles_fetch_next", "1");
   if (is_by(config, "attention")) return has(config, "products", "pairs") || has(config, "products", "tiles");
@@ -42,10 +43,14 @@ bool generated_pays(const Workload& workload, const Config& config, InputShapes 
   if (src.dtype != DType::bf16 || src.layout != Layout::nhwc || src.dims.size() != 4 || !weights.constant) return false;
   if (is_by(config, "cube_depthwise")) return true;
   const int64_t out = weights.dims[0], in = weights.dims[1];
+  // The library's kernels spend more on functions of the results.
+  const bool has_functions = cube::has_functions(parse_epilogue(workload.attributes));
+  if (is_by(config, "cube_bands")) return in < kVector || has_functions;
   const bool pointwise =
       weights.dims[2] == 1 && weights.dims[3] == 1 && attribute_or<int64_t>(workload.attributes, "group", 1) == 1;
+  if (pointwise && is_by(config, "cube_vectors")) return has_functions && in <= kMostVectorChannels;
   if (!pointwise || !is_by(config, "cube_tiles") || in < kVector) return false;
-  if (in % kVector != 0 || out % kVector != 0) return true;
+  if (in % kVector != 0 || out % kVector != 0 || has_functions) return true;
   return out >= in && in <= kMostTileChannels && !adds_to_memory(workload);
 }
 

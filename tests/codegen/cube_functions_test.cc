@@ -44,8 +44,7 @@ std::vector<float> apply(const std::string& name, const std::string& call, std::
   if (!object.ok()) return {};
   const auto loaded = LoadedObject::load(object.object);
   std::vector<float> y(x.size());
-  function_of<void (*)(const float*, float*, long)>(*loaded, "kernel")(x.data(), y.data(),
-                                                                       static_cast<long>(x.size()));
+  function_of<void (*)(const float*, float*, long)>(*loaded, "kernel")(x.data(), y.data(), static_cast<long>(x.size()));
   y.resize(count);
   return y;
 }
@@ -57,9 +56,7 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 /// What may be wrong at x: so much of the result, of the argument, and at all.
 struct Allowed {
   double of_result = 0, of_argument = 0, absolute = 0;
-  double at(double x, double exact) const {
-    return of_result * std::abs(exact) + of_argument * std::abs(x) + absolute;
-  }
+  double at(double x, double exact) const { return of_result * std::abs(exact) + of_argument * std::abs(x) + absolute; }
 };
 
 struct Case {
@@ -84,8 +81,7 @@ const Case kCases[] = {
 /// Floats of [least, most]: evenly, and of all magnitudes.
 std::vector<float> arguments(float least, float most) {
   std::vector<float> x;
-  for (int i = 0; i <= 200000; ++i)
-    x.push_back(least + (most - least) * static_cast<float>(i) / 200000.0F);
+  for (int i = 0; i <= 200000; ++i) x.push_back(least + (most - least) * static_cast<float>(i) / 200000.0F);
   for (float size = 1e-20F; size < 128; size *= 1.001F)
     for (const float value : {size, -size})
       if (value >= least && value <= most) x.push_back(value);

@@ -34,6 +34,25 @@ TEST(GeneratedRule, leaves_residuals_that_no_cache_holds_to_kernels_that_add_in_
   EXPECT_TRUE(generated_pays(conv(kLargerThanCaches, "\"relu\""), tiles, InputShapes::fixed));
 }
 
+TEST(GeneratedRule, takes_bf16_convolutions_that_end_in_functions) {
+  const auto conv = [](int in, int kernel, std::string_view epilogue) {
+    return parse_workload(
+        fmt::format("attune::FusedConv@1(bf16[1x{0}x40x40]@nhwc, bf16[64x{0}x{1}x{1}]*, bf16[64]*) -> "
+                    "(bf16[1x64x40x40]@nhwc) {{epilogue = strings [\"{2}\"], pads = ints [{3}, {3}, {3}, {3}]}}",
+                    in, kernel, epilogue, kernel / 2));
+  };
+  const Config bands{{"generator", "cube_bands"}}, tiles{{"generator", "cube_tiles"}};
+  EXPECT_TRUE(generated_pays(conv(256, 3, "swish 1"), bands, InputShapes::fixed));
+  EXPECT_FALSE(generated_pays(conv(256, 3, "relu"), bands, InputShapes::fixed));
+  EXPECT_TRUE(generated_pays(conv(3, 3, "relu"), bands, InputShapes::fixed));
+  EXPECT_TRUE(generated_pays(conv(512, 1, "swish 1"), tiles, InputShapes::fixed));
+  EXPECT_FALSE(generated_pays(conv(512, 1, "relu"), tiles, InputShapes::fixed));
+  EXPECT_TRUE(generated_pays(conv(512, 1, "swish 1"), kPlain, InputShapes::fixed));
+  EXPECT_FALSE(generated_pays(conv(1024, 1, "swish 1"), kPlain, InputShapes::fixed));
+  EXPECT_FALSE(generated_pays(conv(512, 1, "relu"), kPlain, InputShapes::fixed));
+  EXPECT_FALSE(generated_pays(conv(256, 3, "swish 1"), kPlain, InputShapes::fixed));
+}
+
 TEST(GeneratedRule, takes_attention_in_bf16_where_pairs_are_multiplied) {
   const Workload attention = parse_workload(
       "attune::FusedAttention@1(bf16[1x128x768], bf16[1x128x768], bf16[1x128x768]) -> (bf16[1x128x12x64]) "

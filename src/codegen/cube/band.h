@@ -21,9 +21,9 @@ struct BandShape {
 struct BandSchedule {
   int tiles_down = 2;
   int tiles_across = 2;
-  int tile_pixels = 16;     // at most 16, of one output row; those beyond the row are computed and dropped
-  bool joined = false;      // pixels of the band instead: tiles run on through the padding between rows, with steps of 1
-  int64_t band_rows = 0;    // output rows of a task
+  int tile_pixels = 16;   // at most 16, of one output row; those beyond the row are computed and dropped
+  bool joined = false;    // pixels of the band instead: tiles run on through the padding between rows, with steps of 1
+  int64_t band_rows = 0;  // output rows of a task
   int64_t task_panels = 0;  // a panel is tiles_across * 16 columns
   Axis inner = Axis::rows;
 

@@ -93,13 +93,14 @@ class Writer {
   void write_first_pixel(int i) {
     const int64_t pixels = schedule_.tile_pixels;
     if (schedule_.joined)
-      text_.line("const long first{0} = (first_tile + {0}) * {1}, row{0} = first{0} / {2}, pixel{0} = first{0} % {2};", i,
-                 pixels, band_width(shape_));
+      text_.line("const long first{0} = (first_tile + {0}) * {1}, row{0} = first{0} / {2}, pixel{0} = first{0} % {2};",
+                 i, pixels, band_width(shape_));
     else
       text_.line("const long row{0} = (first_tile + {0}) / {1}, pixel{0} = (first_tile + {0}) % {1} * {2};", i,
                  row_tiles_, pixels);
     text_.line("const bf16* a{0} = g.band + row{0} * {1} + pixel{0} * {2} + group * {3};", i,
-               band_row(shape_) * shape_.down.stride, shape_.across.stride * shape_.band_channels, shape_.product.depth);
+               band_row(shape_) * shape_.down.stride, shape_.across.stride * shape_.band_channels,
+               shape_.product.depth);
   }
 
   void write_products(int down, int across) {

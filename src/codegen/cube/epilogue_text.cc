@@ -91,8 +91,8 @@ const Operand& Epilogue::operand(int input) const {
   throw InternalError("input {} is no operand of the epilogue", input);
 }
 
-bool has_functions(const Epilogue& epilogue) {
-  return std::ranges::any_of(epilogue.steps, [](const auto& step) { return !function_of(step.kind).empty(); });
+bool has_functions(const std::vector<EpilogueStep>& steps) {
+  return std::ranges::any_of(steps, [](const auto& step) { return !function_of(step.kind).empty(); });
 }
 
 std::string epilogue_text(const Epilogue& epilogue, const VectorIsa& isa, DType dst) {

@@ -32,11 +32,11 @@ struct Epilogue {
 };
 
 /// Whether a step computes an exponential or the like, in many instructions.
-bool has_functions(const Epilogue& epilogue);
+bool has_functions(const std::vector<EpilogueStep>& steps);
 
-/// For results of type `dst`, after vector_vocabulary(isa): the functions that the steps need, `struct Operands` with its `operands_of(inputs)`, and
-/// `template <int N> vf finish(vf x, const Operands& with, long at, long column)`, where `at` is the position of lane 0
-/// in the result and `column` its column.
+/// For results of type `dst`, after vector_vocabulary(isa): the functions that the steps need, `struct Operands` with
+/// its `operands_of(inputs)`, and `template <int N> vf finish(vf x, const Operands& with, long at, long column)`, where
+/// `at` is the position of lane 0 in the result and `column` its column.
 std::string epilogue_text(const Epilogue& epilogue, const VectorIsa& isa, DType dst);
 
 }  // namespace attune::cube

@@ -100,7 +100,7 @@ struct TileSchedule {
   int64_t block_rows() const { return static_cast<int64_t>(tiles_down) * tile_rows; }
 };
 
-inline constexpr int64_t kTileDepth = 32;  // bf16 elements in a row of a tile
+inline constexpr int64_t kTileDepth = 32;           // bf16 elements in a row of a tile
 inline constexpr VectorIsa kTileVectors{16, true};  // what every machine with tiles has
 
 /// Kernels with the entry `name(inputs, outputs, prepared, workspace, begin, end)`. prepared[0] holds the weights as

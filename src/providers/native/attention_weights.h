@@ -17,14 +17,14 @@ template <bool kBriefly> ALWAYS_INLINE Vector power_within_half(Vector r) {
   return p * r + 1.00000012F;
 }
 
-/// exp(x) for x up to 0, also for -infinity and NaN. What is less than exp(-87) is 0: numbers with leading zeros are slow
-/// to compute with.
+/// exp(x) for x up to 0, also for -infinity and NaN. What is less than exp(-87) is 0: numbers with leading zeros are
+/// slow to compute with.
 template <bool kBriefly> ALWAYS_INLINE Vector weight_of(Vector x) {
   // A rounded product is as good as a rounded score.
   const Vector power = x * 1.44269504F;
   const Vector kSmallest = Vector{} - 126.0F;
 #if LANES == 16 && defined(__AVX512F__)
-  const Vector n = __builtin_ia32_rndscaleps_mask(power, 8, Vector{}, -1, 4);  // the nearest integer
+  const Vector n = __builtin_ia32_rndscaleps_mask(power, 8, Vector{}, -1, 4);       // the nearest integer
   const auto counts = __builtin_ia32_cmpps512_mask(power, kSmallest, 0x15, -1, 4);  // not less, or not a number
   return __builtin_ia32_scalefps512_mask(power_within_half<kBriefly>(power - n), n, Vector{}, counts, 4);
 #elif LANES == 8 && defined(__AVX512VL__)
@@ -32,7 +32,8 @@ template <bool kBriefly> ALWAYS_INLINE Vector weight_of(Vector x) {
   const auto counts = __builtin_ia32_cmpps256_mask(power, kSmallest, 0x15, -1);
   return __builtin_ia32_scalefps256_mask(power_within_half<kBriefly>(power - n), n, Vector{}, counts);
 #else
-  const Vector kRound = Vector{} + 12583039.0F;  // 1.5 * 2^23 + 127: adding it rounds to an integer, with an exponent's bias
+  const Vector kRound =
+      Vector{} + 12583039.0F;  // 1.5 * 2^23 + 127: adding it rounds to an integer, with an exponent's bias
   const Vector shifted = (power < kSmallest ? kSmallest : power) + kRound;
   const Vector p = power_within_half<kBriefly>(power - (shifted - kRound));
   return power < kSmallest ? Vector{} : p * (Vector)((IntVector)shifted << 23);
