@@ -11,7 +11,9 @@ namespace attune {
 /// ahead; attention in bf16 that multiplies pairs or on tiles; LSTM and GRU layers in f32, which gain too little to be
 /// compiled for every new shape; convolutions in bf16 and channels-last order, depthwise ones, and, on AMX tiles, 1x1
 /// with channels that fill no vector or with more channels out than in, but not where a residual is added that no cache
-/// holds. Convolutions in f32 tie with the library. `config` is the generated provider's default.
+/// holds; where shapes are fixed those that end in an exponential or the like, on tiles with any filter, on vectors 1x1
+/// with not too many channels, and first layers in bands. Convolutions in f32 tie with the library. `config` is the
+/// generated provider's default.
 bool generated_pays(const Workload& workload, const Config& config, InputShapes shapes);
 
 /// Chains of vector operators and convolutions that shuffle, which nothing but the reference has beside: taken apart

@@ -51,6 +51,8 @@ TEST(GeneratedRule, takes_bf16_convolutions_that_end_in_functions) {
   EXPECT_FALSE(generated_pays(conv(1024, 1, "swish 1"), kPlain, InputShapes::fixed));
   EXPECT_FALSE(generated_pays(conv(512, 1, "relu"), kPlain, InputShapes::fixed));
   EXPECT_FALSE(generated_pays(conv(256, 3, "swish 1"), kPlain, InputShapes::fixed));
+  EXPECT_FALSE(generated_pays(conv(256, 3, "swish 1"), bands, InputShapes::open));
+  EXPECT_FALSE(generated_pays(conv(512, 1, "swish 1"), tiles, InputShapes::open));
 }
 
 TEST(GeneratedRule, takes_attention_in_bf16_where_pairs_are_multiplied) {

@@ -32,8 +32,7 @@ template <bool kBriefly> ALWAYS_INLINE Vector weight_of(Vector x) {
   const auto counts = __builtin_ia32_cmpps256_mask(power, kSmallest, 0x15, -1);
   return __builtin_ia32_scalefps256_mask(power_within_half<kBriefly>(power - n), n, Vector{}, counts);
 #else
-  const Vector kRound =
-      Vector{} + 12583039.0F;  // 1.5 * 2^23 + 127: adding it rounds to an integer, with an exponent's bias
+  const Vector kRound = Vector{} + 12583039.0F;  // 1.5 * 2^23 + 127: to an integer, with the bias of an exponent
   const Vector shifted = (power < kSmallest ? kSmallest : power) + kRound;
   const Vector p = power_within_half<kBriefly>(power - (shifted - kRound));
   return power < kSmallest ? Vector{} : p * (Vector)((IntVector)shifted << 23);
