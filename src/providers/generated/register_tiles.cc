@@ -47,6 +47,11 @@ double tiling_cost(const cube::ProductShape& shape, RegisterTile tile, const Pro
     return std::max({turns * row_loads * vector_loads / 2, 4.0, (row_loads + turns * vector_loads) / 2}) +
            load.row * row_loads + turns * load.vector * vector_loads;
   };
+  // Rows by table get an address at every tap, and more of them than there are registers are kept in memory.
+  constexpr double kAddressTurns = 2;
+  constexpr int kAddressRegisters = 10;
+  const double steps = std::max(1.0, static_cast<double>(shape.depth) / (shape.src == DType::bf16 ? 2 : 1));
+  if (shape.by_table()) load.row += kAddressTurns / steps * (tile.rows > kAddressRegisters ? 2 : 1);
   const int64_t vectors = divide_up(shape.columns, tile.lanes);
   const int64_t before = divide_up(vectors, tile.vectors) - 1, last = vectors - before * tile.vectors;
   const auto across = [&](int64_t rows) {
