@@ -51,15 +51,18 @@ step_tuner_faults() { $python tests/tuner_faults/kill_tuner.py --attune "$build/
 
 step_memory() { $python tests/memory/check_peak.py --attune "$build/attune"; }
 
+export_cases() { $python tests/onnx_backend/export_cases.py "$work/onnx_cases"; }
+
 step_backend() {
-  $python tests/onnx_backend/export_cases.py "$work/onnx_cases" &&
+  export_cases &&
     $python tests/onnx_backend/coverage.py --runner "$build/tests/backend_runner" --cases "$work/onnx_cases" \
       --json "$work/onnx_cases.json" --check docs/onnx_coverage.md
 }
 
 # The same cases the way users run models: rewritten, planned, with every provider.
 step_sessions() {
-  $python tests/onnx_backend/coverage.py --runner "$build/tests/backend_runner" --cases "$work/onnx_cases" --session
+  { [[ -d $work/onnx_cases ]] || export_cases; } &&
+    $python tests/onnx_backend/coverage.py --runner "$build/tests/backend_runner" --cases "$work/onnx_cases" --session
 }
 
 step_real_models() { $python tests/real_models/compare.py --attune "$build/attune"; }
