@@ -3,16 +3,16 @@
 #include "base/error.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <span>
-#include <vector>
 
 namespace attune::cube {
 namespace {
 
 struct Function {
   std::string_view name;
-  std::vector<std::string_view> needs;  // defined before it
+  std::array<std::string_view, 2> needs;  // defined before it
   const char* text;
 };
 
@@ -41,7 +41,7 @@ INLINE vf inverse(vf x) { return 1.f / x; }
 )";
 
 // Each is a plain reduction of the argument and a short series; vectors of any width.
-const Function kFunctions[] = {
+constexpr Function kFunctions[] = {
     {"bounded_exp", {}, R"(
 // e^x of x held within [-87, 87], where neither end overflows: e^x = 2^n e^r with |r| <= ln 2 / 2; the sum of a large
 // constant rounds to the integer n, which then stands in the low bits with the bias of an exponent.
@@ -115,7 +115,7 @@ INLINE vf log1p_of(vf x) {
 };
 
 // The same names for results that are rounded to bf16, in a third of the instructions.
-const Function kBriefFunctions[] = {
+constexpr Function kBriefFunctions[] = {
     {"power", {}, R"(
 // 2^x, within 8e-5 of it, of x held within [-125, 125]: numbers with leading zeros, here or as the inverse, would take
 // hundreds of cycles.
@@ -169,7 +169,7 @@ std::string function_definitions(const std::set<std::string_view>& names, const 
   // Brief functions are made of instructions that AVX-512 has.
   const bool brief = accuracy == Accuracy::bf16 && isa.masks;
   const std::function<void(std::string_view)> write = [&](std::string_view name) {
-    if (!written.insert(name).second) return;
+    if (name.empty() || !written.insert(name).second) return;
     if (name == "instructions") {
       if (isa.masks) out += isa.lanes == 16 ? kInstructions512 : kInstructions256;
     } else if (name == "inverse") {
@@ -187,8 +187,7 @@ std::string function_definitions(const std::set<std::string_view>& names, const 
       out += one->text;
     }
   };
-  for (const std::string_view name : names)
-    if (!name.empty()) write(name);
+  for (const std::string_view name : names) write(name);
   return out;
 }
 
