@@ -114,7 +114,7 @@ INLINE vf log1p_of(vf x) {
 )"},
 };
 
-// The same names for results that are rounded to bf16, in a third of the instructions.
+// The same names for results that are rounded to bf16, in about half of the instructions.
 constexpr Function kBriefFunctions[] = {
     {"power", {}, R"(
 // 2^x, within 8e-5 of it, of x held within [-125, 125]: numbers with leading zeros, here or as the inverse, would take
